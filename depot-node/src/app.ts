@@ -158,7 +158,7 @@ export function createDepot(init: DepotInit): Depot {
     ensureKnown: member.ensureKnown,
     fromDepot: member.noteDepot,
     isBusy: () => jobs.isMoving,
-    report: () => void member.membership.beat(),
+    report: () => void member.membership.tell(),
     bytesPerHour: config.measuring.bytesPerHour,
   });
 
@@ -166,7 +166,7 @@ export function createDepot(init: DepotInit): Depot {
     plane,
     dial: member.dial,
     noteOrigin: (report) => member.membership.noteOrigin(report),
-    report: () => void member.membership.beat(),
+    report: () => void member.membership.tell(),
   });
 
   const ofListener = ({ tls, groupTls }: Pick<DepotMaterial, 'tls' | 'groupTls'>) =>

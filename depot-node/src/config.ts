@@ -64,7 +64,7 @@ const DEFAULT_PATIENCE_SECONDS = 1;
 const DEFAULT_FAILOVER_TRIES = 64;
 /** `failover.repairSeconds`: Longest time of one repair; browsers and download managers wait for minutes. */
 const DEFAULT_REPAIR_SECONDS = 90;
-/** `failover.outageSeconds`: The same while neither the origin nor a depot before it answers: plain TCP outlives minutes without a network, and the client that waits can leave. */
+/** `failover.outageSeconds`: The same while the origin is out of reach over every way, whoever says so: plain TCP outlives minutes without a network, and the client that waits can leave. */
 const DEFAULT_OUTAGE_SECONDS = 600;
 /** `failover.againBytes`: Of a file that is fetched again whole because no part of it can be asked for: at 100 Mbit/s six minutes in which the client gets nothing; `wget` waits for fifteen. */
 const DEFAULT_AGAIN_BYTES = 4_294_967_296;

@@ -230,6 +230,27 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
       expect(failovers()).toHaveLength(1);
     });
 
+    test('goes back where another chain brings far less than the one that it left', async () => {
+      const client = await beginLanes(80_000_000, 1000);
+      const bytes = () => overlay.depot('d1').depot.downloads()[0]?.client.bytes ?? 0;
+      for (let second = 1; second <= LOOKS; second += 1) {
+        giveToAll(2000);
+        while (bytes() < 1000 + 2000 * second) await setImmediate();
+        vi.advanceTimersByTime(1000);
+      }
+      for (let change = 0; change < 2; change += 1) {
+        await answers(held.length + LANES);
+        vi.advanceTimersByTime(LOOKS * 1000);
+      }
+      giveRest();
+      await client.ended;
+      expect(client.isRight()).toBe(true);
+      expect(failovers()).toMatchObject([
+        { reason: 'slow', from: CHAINS[0], to: CHAINS[1] },
+        { reason: 'slow', from: CHAINS[1], to: CHAINS[0] },
+      ]);
+    });
+
     test('keeps its chain while they bring together what it promises', async () => {
       const bytesEach = 300_000;
       const client = await beginLanes(bytesEach * 8, 1000);

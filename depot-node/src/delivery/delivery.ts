@@ -43,6 +43,8 @@ const REASONS: Readonly<Partial<Record<PartEnd, BreakReason>>> = {
 
 /** Where lanes bring no more than so many times what the way brought that they left, the origin itself is slow. */
 const TELLING_GAIN = 1.5;
+/** Where they bring less than this share of it, they go back. */
+const FAR_WORSE = 0.5;
 
 /**
  * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is far too slow,
@@ -90,8 +92,10 @@ export class Delivery {
       plane,
       limits: failover,
       leaving: () => {
-        if (this.#repairer.isSpent || !this.#rest.isPossible) return 'fatal';
-        return this.#rest.isCheap && !download.mayLapse ? 'free' : 'dear';
+        if (failover.maxTries === 0 || !this.#rest.isPossible) return 'fatal';
+        // Tries are there again when this way has brought some MiB.
+        const isCheap = this.#rest.isCheap && !download.mayLapse && !this.#repairer.isSpent;
+        return isCheap ? 'free' : 'dear';
       },
     });
   }
@@ -192,16 +196,18 @@ export class Delivery {
   ): () => void {
     const { observe } = this.#components.plane;
     const { book, job } = this.#download;
-    let leftBps: number | undefined;
+    let left: { readonly chain: Chain; readonly bps: number } | undefined;
     let stop: () => void = () => undefined;
     const watch = (over: Route) => {
-      stop = this.#watch.lanesSlowness(over, work, (meanBps) => {
+      const onSlow = (meanBps: number) => {
         stop();
         const now = this.#routeOfLanes(over);
-        const isOfOrigin = leftBps !== undefined && meanBps <= TELLING_GAIN * leftBps;
+        const isWorse = left !== undefined && meanBps < FAR_WORSE * left.bps;
+        const isOfOrigin = left !== undefined && meanBps <= TELLING_GAIN * left.bps;
         if (now !== over) watch(now);
-        else if (!isOfOrigin && book.bestOtherBps(over.chain) > 0) {
-          leftBps = meanBps;
+        else if (isWorse || (!isOfOrigin && FAR_WORSE * book.bestOtherBps(over.chain) >= meanBps)) {
+          if (isWorse && left) book.forgive(left.chain);
+          left = { chain: over.chain, bps: meanBps };
           book.noteFailure(over.chain);
           const next = book.routes()[0] ?? over;
           const atByte = this.#download.missing?.startByte ?? this.#download.client.bytes;
@@ -218,9 +224,10 @@ export class Delivery {
           });
           this.#download.state = { is: 'laning', answer: { ...answer, route: next }, firstBlock };
           work.reopen();
-          watch(next);
+          if (!isWorse) watch(next);
         }
-      });
+      };
+      stop = this.#watch.lanesSlowness(over, work, onSlow, left?.bps ?? 0);
     };
     watch(answer.route);
     return () => stop();

@@ -6,7 +6,7 @@ export interface RepairTimeLimits {
 }
 
 /**
- * How long a repair may take. Where nobody answers at all, nothing says that the rest cannot be had, and plain TCP would wait, too: so it may take longer. What
+ * How long a repair may take. Where the origin is out of reach over every way, nothing says that the rest cannot be had, and plain TCP would wait, too: so it may take longer. What
  * answers then has the usual time from there on.
  */
 export class RepairTime {

@@ -75,15 +75,24 @@ export class WayWatch {
     });
   }
 
-  /** The same of the way that all lanes go over. As many as are at work have to bring their part of the plan. */
-  lanesSlowness(route: Route, work: LanesWork, onSlow: (meanBps: number) => void): () => void {
+  /**
+   * The same of the way that all lanes go over. As many as are at work have to bring their part of the plan. `knownBps`: what another way has brought, in
+   * bits per second.
+   */
+  lanesSlowness(
+    route: Route,
+    work: LanesWork,
+    onSlow: (meanBps: number) => void,
+    knownBps: number,
+  ): () => void {
     const { job, target } = this.#init.download;
-    return this.#watchFor(route, {
+    const watched = {
       sharedBy: () => Math.max(target.ticket.claims.lanes / Math.max(1, work.lanes()), job.active),
       bytes: work.bytes,
       isClientBehind: () => work.isHeldUp() || this.#isClientBehind(),
       onSlow,
-    });
+    };
+    return this.#watchFor(route, watched, knownBps);
   }
 
   #watchFor(
@@ -92,10 +101,11 @@ export class WayWatch {
       Parameters<typeof watchForSlowness>[0],
       'promisedBps' | 'alternativeBps' | keyof SlowOptions
     >,
+    knownBps = 0,
   ): () => void {
     const { promise } = route;
     // A way that failed, or was as slow, promises nothing: an origin that is slow itself is not left again and again.
-    const alternativeBps = this.#init.download.book.bestOtherBps(route.chain);
+    const alternativeBps = Math.max(knownBps, this.#init.download.book.bestOtherBps(route.chain));
     if (this.#init.leaving() !== 'free' || !promise || alternativeBps === 0) return () => undefined;
     return watchForSlowness({
       ...this.#init.limits.slow,

@@ -149,6 +149,12 @@ export class Membership {
     return this.#running;
   }
 
+  /** Tells the master now what has just been measured. An exchange that runs may have been put together before. */
+  async tell(): Promise<void> {
+    await this.#running;
+    if (!this.#stopped) await this.beat();
+  }
+
   /**
    * Asks the master again because a ticket's key, or a depot in a verified ticket, is unknown; does nothing if it did
    * so lately. Keys have an allowance of their own: anybody can invent one.

@@ -12,14 +12,8 @@ const REPRESENTATION = {
   contentEncoding: '',
 } as const;
 
-test('a lane that may fetch again while it is looked for is seen at once or waited for, never forgotten', () => {
-  // It goes on with each look, as the time does between two lines of a program.
-  let clockMs = 0;
-  const nowMs = () => {
-    clockMs += 1;
-    return clockMs;
-  };
-  const lane = new Lane(0, CONFIG.leastBlockBytes, {
+function laneFor(nowMs: () => number): Lane {
+  return new Lane(0, CONFIG.leastBlockBytes, {
     open: () => {
       throw new Error('nothing is fetched here');
     },
@@ -39,6 +33,16 @@ test('a lane that may fetch again while it is looked for is seen at once or wait
     onWhole: () => {},
     onFailed: () => {},
   });
+}
+
+test('a lane that may fetch again while it is looked for is seen at once or waited for, never forgotten', () => {
+  // It goes on with each look, as the time does between two lines of a program.
+  let clockMs = 0;
+  const nowMs = () => {
+    clockMs += 1;
+    return clockMs;
+  };
+  const lane = laneFor(nowMs);
   const rests = new LaneRests([lane], { config: CONFIG, nowMs, observe: () => {} });
   expect(rests.afterFailure(lane, new OriginBusy(503, 0.02))).toBeUndefined();
   let look = rests.look();
@@ -46,4 +50,18 @@ test('a lane that may fetch again while it is looked for is seen at once or wait
     expect(look.untilReadyMs).toBeLessThanOrEqual(20);
     look = rests.look();
   }
+});
+
+test('an origin that names a time is to be left alone for so long by lanes that would open new connections', () => {
+  let clockMs = 0;
+  const nowMs = () => clockMs;
+  const lanes = [laneFor(nowMs), laneFor(nowMs)] as const;
+  const rests = new LaneRests(lanes, { config: CONFIG, nowMs, observe: () => {} });
+  expect(rests.isToBeLeftAlone).toBe(false);
+  rests.afterFailure(lanes[0], new OriginBusy(503, 3600));
+  const seen = [0, 3_599_999, 3_600_000].map((atMs) => {
+    clockMs = atMs;
+    return rests.isToBeLeftAlone;
+  });
+  expect(seen).toEqual([true, true, false]);
 });

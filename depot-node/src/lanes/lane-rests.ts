@@ -57,6 +57,11 @@ export class LaneRests {
     if (this.#bytesSinceRound >= this.#components.config.leastBlockBytes) this.#rounds = 0;
   }
 
+  /** Whether the origin wants no further connection for now: those that are open had better stay so. */
+  get isToBeLeftAlone(): boolean {
+    return this.#components.nowMs() < this.#noNewBeforeMs;
+  }
+
   /** Takes a lane out of service, at least for a time; each time for twice as long. */
   remove(lane: Lane, reason: LaneRemoval, leastMs = 0): void {
     const restMs = Math.max(lane.retryMs, leastMs);

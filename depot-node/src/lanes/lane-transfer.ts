@@ -458,7 +458,8 @@ class LaneTransfer {
     const isStopped = this.#isOver || this.#isPaused || this.#isTight || this.#carrier.isBlocked;
     // At the end lanes have less and less to do.
     const isAtEnd = this.#queue.hasAll || this.#queue.uncutBytes === 0;
-    return isStopped || isAtEnd || this.#isCounted || this.#busyLanes() === 0;
+    const isRefused = this.#isCounted || this.#rests.isToBeLeftAlone;
+    return isStopped || isAtEnd || isRefused || this.#busyLanes() === 0;
   }
 
   /** What lanes have shown was of the ways that they leave. */

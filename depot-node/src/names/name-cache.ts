@@ -21,7 +21,7 @@ interface Known {
 /** What DNS has said of names lately. */
 export class NameCache {
   readonly #nowMs: () => number;
-  readonly #known = new FairMap<Known>(MAX_NAMES);
+  readonly #known = new FairMap<Known>(MAX_NAMES, undefined, (known) => this.#isOver(known));
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -30,8 +30,7 @@ export class NameCache {
   /** The addresses of a name; throws what the look-up failed with; `undefined` where it must be asked for. */
   recall(host: string): readonly string[] | undefined {
     const known = this.#known.get(host);
-    // A clock that was set back must not make an answer live for longer.
-    if (!known || Math.abs(this.#nowMs() - known.foundAtMs) >= known.lifeMs) return undefined;
+    if (!known || this.#isOver(known)) return undefined;
     if ('failure' in known.outcome) throw known.outcome.failure;
     return known.outcome.addresses;
   }
@@ -42,6 +41,11 @@ export class NameCache {
 
   keepFailure(host: string, failure: unknown): void {
     this.#put(host, { failure }, FAILURE_LIFE_MS);
+  }
+
+  #isOver({ foundAtMs, lifeMs }: Known): boolean {
+    // A clock that was set back must not make an answer live for longer.
+    return Math.abs(this.#nowMs() - foundAtMs) >= lifeMs;
   }
 
   #put(host: string, outcome: Known['outcome'], lifeMs: number): void {

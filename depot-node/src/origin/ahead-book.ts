@@ -29,10 +29,14 @@ interface Break {
 export class AheadBook {
   readonly #nowMs: () => number;
   readonly #onNoted: (host: string, isFit: boolean) => void;
-  readonly #fitAtMs = new FairMap<number>(MOST_REMEMBERED);
-  readonly #unfit = new FairMap<Unfit>(MOST_REMEMBERED);
+  readonly #fitAtMs = new FairMap<number>(MOST_REMEMBERED, undefined, (atMs) => !this.#isLately(atMs));
+  readonly #unfit = new FairMap<Unfit>(MOST_REMEMBERED, undefined, ({ atMs }) => !this.#isLately(atMs));
   /** Connections that broke, by origin. */
-  readonly #breaks = new FairMap<readonly Break[]>(MOST_REMEMBERED);
+  readonly #breaks = new FairMap<readonly Break[]>(
+    MOST_REMEMBERED,
+    undefined,
+    (breaks) => !this.#isLately(breaks.at(-1)?.atMs),
+  );
 
   /** @param onNoted is told what an origin itself has shown. */
   constructor(nowMs: () => number, onNoted: (host: string, isFit: boolean) => void = () => undefined) {

@@ -29,10 +29,10 @@ interface Unfit {
  */
 export class BlockBook {
   readonly #nowMs: () => number;
-  readonly #unfit = new FairMap<Unfit>(MOST_REMEMBERED);
-  readonly #fitAtMs = new FairMap<number>(MOST_REMEMBERED);
+  readonly #unfit = this.#mapWhile<Unfit>(({ atMs }) => this.#isLately(atMs, REMEMBERED_MS));
+  readonly #fitAtMs = this.#mapWhile<number>((atMs) => this.#isLately(atMs, TRUSTED_MS));
   /** When several networks had met that blocks were bad for an origin: what fitted before counts no more. */
-  readonly #agreedAtMs = new FairMap<number>(MOST_REMEMBERED);
+  readonly #agreedAtMs = this.#mapWhile<number>((atMs) => this.#isLately(atMs, TRUSTED_MS));
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -70,6 +70,10 @@ export class BlockBook {
     const suspects = suspectsOf(before?.suspects, between);
     this.#unfit.set(origin, { atMs: this.#nowMs(), network, isAgreed, suspects }, domain);
     if (isAgreed && suspects.length === 0) this.#agreedAtMs.set(origin, this.#nowMs(), domain);
+  }
+
+  #mapWhile<Value>(counts: (value: Value) => boolean): FairMap<Value> {
+    return new FairMap(MOST_REMEMBERED, undefined, (value) => !counts(value));
   }
 
   #latelyUnfit(place: OriginPlace): Unfit | undefined {

@@ -65,6 +65,11 @@ export class RouteBook {
       this.#failuresOfDepot.set(depot, (this.#failuresOfDepot.get(depot) ?? 0) + 1);
   }
 
+  /** A chain that was left has turned out better than the one that took its place. */
+  forgive(chain: Chain): void {
+    this.#failuresOfChain.delete(keyOf(chain));
+  }
+
   /** How often a chain failed, or a chain through one of the depots that were found to have failed. */
   failures(chain: Chain): number {
     const ofDepots = chain.reduce((sum, id) => sum + (this.#failuresOfDepot.get(id) ?? 0), 0);

@@ -89,3 +89,18 @@ test('takes new entries when it is full, however many', () => {
     299_999,
   ]);
 });
+
+test('what counts no more goes first, whosever it is: it leaves those that live more than one entry each', () => {
+  let isOld = false;
+  const map = new FairMap<string>(100, undefined, (value) => isOld && value === 'old');
+  for (let owner = 0; owner < 100; owner += 1) map.set(`old-${owner}`, 'old', `owner-${owner}`);
+  isOld = true;
+  for (const key of ['a', 'b', 'c']) map.set(key, 'new', 'one');
+  expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual(['new', 'new', 'new']);
+  expect([map.size, map.get('old-0'), map.get('old-2'), map.get('old-3')]).toEqual([
+    100,
+    undefined,
+    undefined,
+    'old',
+  ]);
+});

@@ -11,12 +11,13 @@ type Keys = OrderedMap<string, true>;
 
 /**
  * A map with at most `capacity` entries and, where one is given, within a limit of weight, each entry somebody's. Where it is full, who has most entries loses the one
- * of them that was not used for the longest time (longest queue drop: Suter et al., IEEE JSAC 17(6), 1999); where nobody has more than one, the one of all. So who fills it pushes out
+ * of them that was not used for the longest time (longest queue drop: Suter et al., IEEE JSAC 17(6), 1999); where nobody has more than one, the one of all, and that one also where it counts no more. So who fills it pushes out
  * what is his own, and whoever has fewer entries loses none.
  */
 export class FairMap<Value> {
   readonly #capacity: number;
   readonly #limit: WeightLimit<string, Value>;
+  readonly #isOver: (value: Value) => boolean;
   #entries = new OrderedMap<string, Held<Value>>();
   /** The keys of each owner, the one that was not used for the longest time first. */
   readonly #keysOf = new Map<string, Keys>();
@@ -25,9 +26,15 @@ export class FairMap<Value> {
   #mostOfOne = 0;
   #weight = 0;
 
-  constructor(capacity: number, limit: WeightLimit<string, Value> = { most: 0, weigh: () => 0 }) {
+  /** @param isOver whether a value counts no more: else those of many owners would leave each that lives a single entry. */
+  constructor(
+    capacity: number,
+    limit: WeightLimit<string, Value> = { most: 0, weigh: () => 0 },
+    isOver: (value: Value) => boolean = () => false,
+  ) {
     this.#capacity = capacity;
     this.#limit = limit;
+    this.#isOver = isOver;
   }
 
   get size(): number {
@@ -83,7 +90,9 @@ export class FairMap<Value> {
   }
 
   #nextToGo(): string | undefined {
-    if (this.#mostOfOne <= 1) return this.#entries.oldest;
+    const { oldest } = this.#entries;
+    const held = oldest === undefined ? undefined : this.#entries.get(oldest);
+    if (this.#mostOfOne <= 1 || (held && this.#isOver(held.value))) return oldest;
     const owner = this.#ownersWith.get(this.#mostOfOne)?.oldest;
     return owner === undefined ? undefined : this.#keysOf.get(owner)?.oldest;
   }
