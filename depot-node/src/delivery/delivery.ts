@@ -194,8 +194,7 @@ export class Delivery {
     firstBlock: StateOf<'laning'>['firstBlock'],
     work: LanesWork,
   ): () => void {
-    const { observe } = this.#components.plane;
-    const { book, job } = this.#download;
+    const { book } = this.#download;
     let left: { readonly chain: Chain; readonly bps: number } | undefined;
     let stop: () => void = () => undefined;
     const watch = (over: Route) => {
@@ -210,18 +209,7 @@ export class Delivery {
           left = { chain: over.chain, bps: meanBps };
           book.noteFailure(over.chain);
           const next = book.routes()[0] ?? over;
-          const atByte = this.#download.missing?.startByte ?? this.#download.client.bytes;
-          const [from, to] = [over.chain, next.chain];
-          observe({
-            type: 'failover',
-            jobId: job.id,
-            reason: 'slow',
-            from,
-            to,
-            atByte,
-            isAgain: false,
-            seconds: 0,
-          });
+          this.#tellLeft(over.chain, next.chain);
           this.#download.state = { is: 'laning', answer: { ...answer, route: next }, firstBlock };
           work.reopen();
           if (!isWorse) watch(next);
@@ -231,6 +219,15 @@ export class Delivery {
     };
     watch(answer.route);
     return () => stop();
+  }
+
+  /** Tells that lanes go on over another chain, whose connections do not stand yet. */
+  #tellLeft(from: Chain, to: Chain): void {
+    const { client, job, missing } = this.#download;
+    const atByte = missing?.startByte ?? client.bytes;
+    const { id: jobId } = job;
+    const change = { from, to, atByte, isAgain: false, seconds: 0 };
+    this.#components.plane.observe({ type: 'failover', jobId, reason: 'slow', ...change });
   }
 
   /** The route that all lanes go over where they have one in common, else `over`: some had another one since theirs broke. */

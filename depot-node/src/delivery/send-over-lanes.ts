@@ -249,7 +249,7 @@ function openLane(
   { fetcher, lanes, watchLeg }: LanesComponents,
 ): NewConnection {
   const { promise: taken, resolve: take } = Promise.withResolvers<Route>();
-  let over = firstRoute;
+  let newest = firstRoute;
   const connect: OpenStream = (firstBytes, signal) =>
     tryInTurn(inOrderFor(lane, book, lanes.spread), {
       attempt: async (route, own, onStands) => {
@@ -269,11 +269,11 @@ function openLane(
     }).then(({ stream, route }) => {
       const leg = watchLeg(stream, route);
       stream.once('close', () => leg.stop());
-      over = route;
+      newest = route;
       take(route);
       return stream;
     });
-  const connection = asking.open(connect, () => over);
+  const connection = asking.open(connect, () => newest);
   const asksAlong = target.url.scheme === 'http';
   return { connection, asksAlong, route: connection.stands.then(() => taken) };
 }

@@ -10,9 +10,9 @@ interface Held<Value> {
 type Keys = OrderedMap<string, true>;
 
 /**
- * A map with at most `capacity` entries and, where one is given, within a limit of weight, each entry somebody's. Where it is full, who has most entries loses the one
- * of them that was not used for the longest time (longest queue drop: Suter et al., IEEE JSAC 17(6), 1999); where nobody has more than one, the one of all, and that one also where it counts no more. So who fills it pushes out
- * what is his own, and whoever has fewer entries loses none.
+ * A map with at most `capacity` entries and, where one is given, within a limit of weight, each entry somebody's. Where it is full, who has most entries
+ * loses the one of them that was not used for the longest time (longest queue drop: Suter et al., IEEE JSAC 17(6), 1999), so that who fills it pushes out
+ * what is his own. The one of all goes where nobody has more than one, and where it counts no more.
  */
 export class FairMap<Value> {
   readonly #capacity: number;
