@@ -105,6 +105,7 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   }
 
   const failovers = () => overlay.depot('d1').events.filter(({ type }) => type === 'failover');
+  const transfer = () => overlay.depot('d1').events.find(({ type }) => type === 'transfer');
   const urlFor = (rateBps: number, lanes = 1, chains = CHAINS, path = '/file.bin') =>
     overlay.relayUrl(
       `${overlay.originUrl}${path}`,
@@ -134,6 +135,12 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     expect(failovers()).toEqual([
       expect.objectContaining({ reason: 'slow', from: CHAINS[0], to: CHAINS[1], atByte: 1000 }),
     ]);
+    await expect
+      .poll(transfer)
+      .toMatchObject({
+        chain: CHAINS[1],
+        left: { chain: CHAINS[0], bytes: 1000, seconds: expect.any(Number) },
+      });
   });
 
   test('keeps its chain where its address is signed: that may be good for no second question', async () => {
@@ -214,8 +221,8 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
         expect.objectContaining({ reason: 'slow', from: CHAINS[0], to: CHAINS[1] }),
       ]);
       await expect
-        .poll(() => overlay.depot('d1').events.find(({ type }) => type === 'transfer'))
-        .toMatchObject({ chain: CHAINS[1], outcome: 'complete' });
+        .poll(transfer)
+        .toMatchObject({ chain: CHAINS[1], outcome: 'complete', left: { chain: CHAINS[0] } });
     });
 
     test('stays where another chain brings no more: then the origin is slow', async () => {

@@ -324,6 +324,16 @@ const jobLegSchema = z.object({
 });
 export type JobLeg = z.infer<typeof jobLegSchema>;
 
+/** The chain that a download began over, and left because it stayed far below its plan. */
+const leftChainSchema = z.object({
+  /** The entry depot first. */
+  chain: depotIds,
+  /** What had come over it, in so long from the request on. */
+  bytes: count,
+  seconds: z.number().check(z.minimum(0), z.maximum(MAX_JOB_SECONDS)),
+});
+export type LeftChain = z.infer<typeof leftChainSchema>;
+
 /** How downloads of a job ended, by their entry depot. */
 const jobDownloadSchema = z.object({
   /** Downloads of this job that have ended: a client that asks for parts has several. */
@@ -336,6 +346,8 @@ const jobDownloadSchema = z.object({
   outcome: z.enum(['complete', 'upstream-broke', 'client-left']),
   /** The depots that it came over in the end, the entry depot first. */
   chain: depotIds,
+  /** Left out where it left none. */
+  left: z.optional(leftChainSchema),
 });
 export type JobDownload = z.infer<typeof jobDownloadSchema>;
 

@@ -207,7 +207,7 @@ export class Delivery {
         else if (isWorse || (!isOfOrigin && FAR_WORSE * book.bestOtherBps(over.chain) >= meanBps)) {
           if (isWorse && left) book.forgive(left.chain);
           left = { chain: over.chain, bps: meanBps };
-          book.noteFailure(over.chain);
+          this.#noteSlow(over.chain, work.bytes());
           const next = book.routes()[0] ?? over;
           this.#tellLeft(over.chain, next.chain);
           this.#download.state = { is: 'laning', answer: { ...answer, route: next }, firstBlock };
@@ -219,6 +219,12 @@ export class Delivery {
     };
     watch(answer.route);
     return () => stop();
+  }
+
+  /** Notes that a way is left for being slow, over which so much has come that not all of it may be the client's yet. */
+  #noteSlow(chain: Chain, comeBytes = 0): void {
+    const download = this.#download;
+    download.noteSlow(chain, Math.max(comeBytes, download.client.bytes), this.#components.plane.nowMs());
   }
 
   /** Tells that lanes go on over another chain, whose connections do not stand yet. */
@@ -270,7 +276,8 @@ export class Delivery {
     try {
       if (reason === 'other-bytes') rest.noteOther();
       if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
-      book.noteFailure(chain);
+      if (reason === 'slow') this.#noteSlow(chain);
+      else book.noteFailure(chain);
       const signal = AbortSignal.any([stop, client.left]);
       const repair = { target: broken.target, firstTarget: target, rest, atByte, signal };
       const { answer, prefix } = await this.#repairer.repair(repair);

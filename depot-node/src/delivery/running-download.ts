@@ -1,4 +1,4 @@
-import { type Chain, isSigned, type LonghaulError, originHref } from '@longhaul/shared';
+import { type Chain, isSigned, type LeftChain, type LonghaulError, originHref } from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import type { AskedBlock, LaneView } from '../lanes/lane-transfer.ts';
@@ -70,6 +70,7 @@ export class RunningDownload {
   lanes: readonly LaneView[] = [];
   /** What becomes of its connections. */
   readonly legs = new LegSummaries();
+  #left: LeftChain | undefined;
 
   constructor({ ownId, job, target, client, startedMs, stop }: RunningDownloadInit) {
     this.job = job;
@@ -79,6 +80,18 @@ export class RunningDownload {
     this.stop = stop;
     this.mayLapse = isSigned(originHref(target.url));
     this.book = new RouteBook(ownId, target.ticket);
+  }
+
+  /** The chain that it began over, where it has left that for being slow. */
+  get left(): LeftChain | undefined {
+    return this.#left;
+  }
+
+  /** Notes that a chain fails it for being slow, over which so much has come; of a later one than the first it is not known what that is. */
+  noteSlow(chain: Chain, bytes: number, nowMs: number): void {
+    if (!this.book.hasFailures)
+      this.#left = { chain: [...chain], bytes, seconds: (nowMs - this.startedMs) / 1000 };
+    this.book.noteFailure(chain);
   }
 
   /** The chain that it comes over, or did last, this depot first. */

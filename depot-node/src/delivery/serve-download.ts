@@ -150,7 +150,7 @@ async function leadToOrigin(
 
 function report(
   { plane: { observe, ownId, nowMs } }: ServeComponents,
-  { client, job, legs, startedMs, target }: RunningDownload,
+  { client, job, left, legs, startedMs, target }: RunningDownload,
   status: number,
   end: DownloadEnd,
 ): void {
@@ -163,6 +163,7 @@ function report(
     seconds: (nowMs() - startedMs) / 1000,
     chain: end.chain,
     outcome: end.outcome,
+    left,
     sha256: end.outcome === 'complete' ? end.sha256 : undefined,
     legs: legs.end(),
   });

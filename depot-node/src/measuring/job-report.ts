@@ -9,13 +9,21 @@ export function jobReportOf(event: DepotEvent): JobReport | undefined {
   const { jobId, seconds } = event;
   const legs = event.legs.map(legOf);
   if (event.type === 'tunnel') return { jobId, seconds, legs };
-  const { bodyBytes, status, outcome, chain } = event;
+  const { bodyBytes, status, outcome, chain, left } = event;
   const isWhole = status === 200 && outcome === 'complete';
   return {
     jobId,
     seconds,
     legs,
-    download: { requests: 1, bodyBytes, seconds, isWhole, outcome, chain: [...chain] },
+    download: {
+      requests: 1,
+      bodyBytes,
+      seconds,
+      isWhole,
+      outcome,
+      chain: [...chain],
+      ...(left ? { left } : {}),
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Chain, ErrorCode } from '@longhaul/shared';
+import type { Chain, ErrorCode, LeftChain } from '@longhaul/shared';
 import type { RefusedConnection } from '@longhaul/shared/service';
 import type { MembershipState } from '../directory/membership.ts';
 import type { PlaneKind } from '../relay/relay-plane.ts';
@@ -70,6 +70,7 @@ export type DepotEvent =
       /** Depots that carried it, entry depot first. */
       readonly chain: readonly string[];
       readonly outcome: 'complete' | 'upstream-broke' | 'client-left';
+      readonly left: LeftChain | undefined;
       /** Hexadecimal digest of a whole file that passed this process; the kernel's splices pass it by. */
       readonly sha256: string | undefined;
       /** What the kernel told of its connections, the client's and those towards the origin. */

@@ -65,6 +65,10 @@ export class RouteBook {
       this.#failuresOfDepot.set(depot, (this.#failuresOfDepot.get(depot) ?? 0) + 1);
   }
 
+  get hasFailures(): boolean {
+    return this.#failuresOfChain.size > 0;
+  }
+
   /** A chain that was left has turned out better than the one that took its place. */
   forgive(chain: Chain): void {
     this.#failuresOfChain.delete(keyOf(chain));

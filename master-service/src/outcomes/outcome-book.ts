@@ -26,6 +26,9 @@ const REPORT_LIFE_MS = 3_600_000;
 /** Less than this is over before a rate is reached, and says nothing of predictions. */
 const LEAST_COMPARED_BYTES = 100_000;
 
+/** A chain that was left is at fault where the rest has come so many times as fast over another one: else the origin is slow, or the line. */
+const TELLING_GAIN = 1.5;
+
 /** A second depot says the same of a download where it has sent so much of it, in so much longer: it may have stood ready before. */
 const SECONDED = { bytes: 0.9, times: 1.25, moreSeconds: 0.5 };
 
@@ -179,6 +182,7 @@ export class OutcomeBook {
     const planned = depotsOf(job);
     if (predicted !== undefined && this.isTrusted(depot, nowMs))
       this.#learn(job, download.bodyBytes, download.seconds + unseen, nowMs);
+    if (this.isTrusted(depot, nowMs)) this.#learnLeft(job, download, nowMs);
     if (download.outcome === 'complete')
       onWorked?.(
         job,
@@ -207,6 +211,30 @@ export class OutcomeBook {
     const download = { jobId, chain, bodyBytes, lanes, seconds, timesPlanned, isSeconded: false };
     ways?.note(pair, download, nowMs);
     this.#unseconded.set(job, download);
+  }
+
+  /** What the whole would have taken over the planned chain, where that was left for being slow and another one did better. */
+  #learnLeft(
+    job: PlannedJob,
+    { requests, bodyBytes, seconds, chain, left }: JobDownload,
+    nowMs: number,
+  ): void {
+    const { jobId, basis, lanes, network, host, isAsked } = job;
+    if (!left || requests !== 1 || isAsked || left.chain.join() !== job.chain.join()) return;
+    const restBytes = bodyBytes - left.bytes;
+    const gain = restBytes / (seconds - left.seconds) / (left.bytes / left.seconds);
+    if (chain.join() === job.chain.join() || restBytes < LEAST_COMPARED_BYTES || !(gain >= TELLING_GAIN))
+      return;
+    if (this.#isReaderSlow(job)) return;
+    const timesPlanned =
+      (left.seconds + unseenSeconds(basis)) / modelSeconds(basis, lanes, Math.max(1, left.bytes));
+    const whole = {
+      bodyBytes,
+      lanes,
+      seconds: timesPlanned * modelSeconds(basis, lanes, bodyBytes),
+      timesPlanned,
+    };
+    this.#init.ways?.note({ network, host }, { ...whole, jobId, chain: job.chain, isSeconded: false }, nowMs);
   }
 
   /** Has a way's download count for more where the depot behind the entry depot has told that it took no longer. */

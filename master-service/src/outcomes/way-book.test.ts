@@ -166,6 +166,49 @@ test('a chain that disappoints is left for one that does not, and never taken in
   expect(taken.slice(4)).toEqual(Array.from({ length: 4 }, () => 'd3-d2'));
 });
 
+/** The same chain by eight plans, each of whose downloads leaves it after a fifth of the file, and has the rest so many times as fast. */
+async function chainsLeft(times: number): Promise<string[]> {
+  const master = await start();
+  const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  await takeOther(master, depots, 1);
+  const taken: string[] = [];
+  for (let time = 0; time < 8; time += 1) {
+    const { jobId, chain, prediction } = await planOf(master, String(time));
+    taken.push(chain.join('-'));
+    const left = { chain, bytes: 2e7, seconds: prediction.seconds };
+    const seconds = left.seconds * (1 + 4 / times);
+    const [entry = ''] = chain;
+    const download = {
+      requests: 1,
+      bodyBytes: 1e8,
+      seconds,
+      isWhole: true,
+      outcome: 'complete' as const,
+      ...(entry === 'd1'
+        ? {
+            chain: ['d1'],
+            left,
+          }
+        : {
+            chain,
+            seconds: prediction.seconds,
+          }),
+    };
+    const depot = depots.find(({ id }) => id === entry);
+    await depot?.heartbeat(master, { jobs: [{ jobId, seconds, legs: [], download }] });
+    master.clock.advance(2);
+    for (const one of depots) await one.heartbeat(master);
+  }
+  return taken;
+}
+
+test('a chain that downloads leave for being slow is left by plans, but not where they get no more over another one', async () => {
+  const better = await chainsLeft(8);
+  expect(better[0]).toBe('d1-d2');
+  expect(better.slice(4)).toEqual(Array.from({ length: 4 }, () => 'd3-d2'));
+  expect(new Set(await chainsLeft(1.2))).toEqual(new Set(['d1-d2']));
+});
+
 test('where the operator wants plans from links alone, no download changes them', async () => {
   const master = await start({ config: { planner: { learnWays: false } } });
   const depots = await registerDepots(master, 'd1', 'd2', 'd3');
