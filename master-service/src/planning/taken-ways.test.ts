@@ -147,6 +147,19 @@ describe('what downloads took', () => {
     expect(factorsOf([slow, way('d2', took(1))])).toEqual({ d1: 1, d2: 1 });
   });
 
+  test('makes no chain fast whose downloads were as fast as the model said, since it says that the world has got worse', () => {
+    const [before, now] = [took(1, { seconds: 0.6 }), took(1)];
+    expect(factorsOf([way('d1', now, before, before), way('d2', took(1))])).toEqual({ d1: 1, d2: 1 });
+    const underrated = took(0.3);
+    expect(factorsOf([way('d1', underrated, underrated), way('d2', took(1))])['d1']).toBeLessThan(0.7);
+  });
+
+  test('of one of the chains of an entry depot is that chain’s fault, after a single download already', () => {
+    const { 'd1,d3': slow = 0, 'd1,d4': right } = factorsOf([way('d1-d3', took(3)), way('d1-d4', took(1))]);
+    expect(slow).toBeCloseTo(Math.sqrt(3));
+    expect(right).toBe(1);
+  });
+
   test('is predicted again, more surely than what all chains of the pair took', () => {
     const said = [1, 3, 5].map((downloads) =>
       timesTaken(way('d1', ...Array.from({ length: downloads }, () => took(2))), SIZE_BYTES, MODEL, 1.2),

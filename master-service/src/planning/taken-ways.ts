@@ -82,9 +82,10 @@ export function wayFactors(
   const isAlone = new Set(all.map(({ entry }) => entry)).size === 1;
   return new Map(
     all.map(({ key, log, weight, mostFaster }) => {
-      const counts = isAlone ? Math.max(0, weight - 1) : weight;
-      const ofItsOwn = Math.min(Math.max(log - (isAlone ? common / 2 : common), -mostFaster), MOST_SLOWER);
-      return [key, Math.exp((counts / (counts + MODEL_WEIGHT)) * ofItsOwn)];
+      const bounded = (share: number) => Math.min(Math.max(share, -mostFaster), MOST_SLOWER);
+      const ofItsOwn = countedOf(bounded(log - common), weight);
+      const ofItsDepot = isAlone ? countedOf(bounded(common / 2), Math.max(0, weight - 1)) : 0;
+      return [key, Math.exp(bounded(ofItsOwn + ofItsDepot))];
     }),
   );
 }
@@ -117,6 +118,10 @@ export function gainTaken(
 
 /** What counts of how far the model is off, as a logarithm: the more downloads say so. */
 function shareOf({ log, weight }: Told): number {
+  return countedOf(log, weight);
+}
+
+function countedOf(log: number, weight: number): number {
   return (weight / (weight + MODEL_WEIGHT)) * log;
 }
 
@@ -128,8 +133,11 @@ function inCommon(logs: readonly number[]): number {
 function told({ downloads }: Pick<TakenWay, 'downloads'>, sizeBytes: number, model: ChainModel): Told {
   const each = downloads.map(({ bodyBytes, lanes, seconds, timesPlanned, isSeconded, agoMs }) => {
     const timesNow = seconds / model(bodyBytes, lanes);
-    // Where the model was right then and says less now, the world has got better since.
-    const times = timesNow > 1 ? Math.min(timesNow, Math.max(1, timesPlanned)) : timesNow;
+    // Where the model was right then and says otherwise now, the world has got better since, or worse.
+    const times =
+      timesNow > 1
+        ? Math.min(timesNow, Math.max(1, timesPlanned))
+        : Math.max(timesNow, Math.min(1, timesPlanned));
     const mostFaster = isSeconded ? MOST_FASTER_SECONDED : MOST_FASTER;
     const likeness = Math.sqrt(Math.min(bodyBytes, sizeBytes) / Math.max(bodyBytes, sizeBytes));
     return {
