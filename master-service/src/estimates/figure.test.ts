@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { estimateOf, type Figure, later, observed, type Prior } from './figure.ts';
+import { estimateOf, type Figure, followed, later, observed, type Prior } from './figure.ts';
 
 const HOUR_MS = 3_600_000;
 const PRIOR: Prior = { value: 100, between: 1, within: 0.3, source: 'assumed' };
@@ -38,6 +38,35 @@ describe('a figure', () => {
     expect(figure.value).toBeGreaterThan(90);
     expect(figure.ageMs).toBe(0);
     expect(later(figure, 7000)).toEqual({ ...figure, ageMs: 7000 });
+  });
+});
+
+describe('a figure that is followed', () => {
+  const followedBy = (...values: number[]) =>
+    values.reduce<Figure | undefined>((figure, value) => followed(figure, value, 1000, HOUR_MS), undefined);
+  const long = Array.from({ length: 100 }, () => 300);
+
+  test('is what two measurements in a row say, which are far off to the same side', () => {
+    expect(followedBy(...long, 10)?.value).toBeGreaterThan(200);
+    expect(followedBy(...long, 10, 12)?.value).toBe(12);
+    expect(followedBy(...long, 9000, 2000)?.value).toBe(2000);
+    expect(followedBy(...long, 10, 12, 290, 280)?.value).toBe(280);
+  });
+
+  test('goes on by one measurement after the other while each is further off than the one before', () => {
+    expect(followedBy(...long, 900, 3000, 9000, 9000)?.value).toBe(9000);
+    expect(followedBy(...long, 100, 30, 10, 10)?.value).toBe(10);
+  });
+
+  test('is what all say where they scatter to both sides, by less than a factor of two, or now and then', () => {
+    for (const noise of [[10, 9000], [160, 560], [10, 300, 10, 300]])
+      for (const value of [followedBy(...long, ...noise)?.value ?? 0]) expect([value > 200, value < 450]).toEqual([true, true]);
+  });
+
+  test('is as slow as it grows old where less is another’s', () => {
+    const before = followedBy(...long);
+    const after = [10, 10, 10, 10].reduce((figure, value) => followed(figure, value, 1000, HOUR_MS, 0.5), before);
+    expect(after?.value).toBeGreaterThan(290);
   });
 });
 

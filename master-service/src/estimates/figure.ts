@@ -9,6 +9,8 @@ const MOST_MOVED = Math.log(1.2);
 const LEAST_VALUE = 1e-6;
 /** From so many on. */
 const SEVERAL = 3;
+/** Two measurements in a row that are so many times more than what is known, or less, are no mistake: it has changed. */
+const CHANGED = Math.log(2);
 /** What is taken to be known of the scatter of a thing's measurements before the first one: as much as so many tell. */
 const SCATTER_SAMPLES = 2;
 
@@ -24,6 +26,8 @@ export const figureSchema = z.looseObject({
   /** How many measurements it stands for. */
   weight: z.number().positive(),
   ageMs: z.number().min(0),
+  /** The newest measurement, where it may be the first one of something that has changed. */
+  doubted: z.number().positive().optional(),
 });
 export type Figure = Readonly<z.output<typeof figureSchema>>;
 
@@ -66,6 +70,37 @@ export function observed(
     scatter: scatter + weight * share * difference ** 2,
     weight: weight + counts,
     ageMs: 0,
+  };
+}
+
+/**
+ * The same of a quantity that may change at once: where two measurements in a row are far off to the same side, the nearer one of both stands in the place of all
+ * that was known. What has a bound of its own by `lessShare` is followed as slowly as that.
+ */
+export function followed(
+  before: Figure | undefined,
+  value: number,
+  passedMs: number,
+  lifeMs: number,
+  lessShare = 0,
+): Figure {
+  const figure = observed(before, value, passedMs, lifeMs, lessShare);
+  if (!before || value < lessShare * before.value) return figure;
+  const { doubted } = before;
+  const offBy = (measured: number) => logOf(measured) - logOf(before.value);
+  const now = Math.max(value, LEAST_VALUE);
+  if (Math.abs(offBy(now)) < CHANGED) return figure;
+  if (doubted === undefined || offBy(now) * offBy(doubted) < 0)
+    return { ...figure, doubted: now };
+  const nearer = Math.abs(offBy(doubted)) < Math.abs(offBy(now)) ? doubted : now;
+  const apart = logOf(now) - logOf(doubted);
+  const mayBeFurther = Math.abs(logOf(now) - logOf(nearer)) >= CHANGED;
+  return {
+    value: nearer,
+    scatter: apart ** 2 / 2,
+    weight: 2,
+    ageMs: 0,
+    ...(mayBeFurther ? { doubted: now } : {}),
   };
 }
 

@@ -18,7 +18,8 @@ function isFigure(value: unknown): boolean {
     isAmount(value.scatter) &&
     isAmount(value.weight) &&
     value.weight > 0 &&
-    isAmount(value.ageMs)
+    isAmount(value.ageMs) &&
+    (value.doubted === undefined || (isAmount(value.doubted) && value.doubted > 0))
   );
 }
 

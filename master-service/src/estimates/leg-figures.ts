@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Estimate } from './estimate.ts';
-import { type Figure, figureSchema, later, observed } from './figure.ts';
+import { type Figure, figureSchema, followed, later, observed } from './figure.ts';
 import { lossEvidenceSchema, withSent } from './loss-evidence.ts';
 
 /** After which time so much is left of a measurement as of anything: 1 / e. */
@@ -23,6 +23,8 @@ export const END_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 21_600_000, loss
 const LEAST_LOSS_BYTES = 10_000_000;
 /** What connections get through together that is less than this share of what others did may have been all that they had: it counts as what is known is forgotten. */
 const LESS_TOGETHER = 0.8;
+/** A rate that is less than this share of what was known has changed, and did not drift. */
+const FALLEN = 0.6;
 /** A shorter round trip is one on the same machine. */
 const LEAST_RTT_MS = 1e-3;
 
@@ -44,6 +46,8 @@ export interface LegDistribution {
   readonly goodputBps: Estimate;
   /** Of several together at least, where that is known to be more. */
   readonly totalBps?: number | undefined;
+  /** What was measured last of one, where that may be the first sign of a change. */
+  readonly doubtedBps?: number | undefined;
 }
 
 /** What one report says. */
@@ -84,19 +88,22 @@ export function withReport(
   const isForgotten = goodput !== undefined && goodput.ageMs + passedMs > lives.goodputMs;
   const knownBps = isForgotten ? Math.min(goodput.value, tellingBps) : (goodput?.value ?? tellingBps);
   const isTold = report.goodputBps !== undefined || leastBps > knownBps;
-  const full = fullBps && observed(total, fullBps, passedMs, lives.goodputMs);
+  const full = fullBps && followed(total, fullBps, passedMs, lives.goodputMs);
   // The mean of reports counts as well: by the least of rates that scatter one alone would get less than all together.
   const isFullBelow = full && Math.max(full.value, fullBps) < (goodput?.value ?? tellingBps);
   const goodputBps = isTold ? Math.max(report.goodputBps ?? 0, leastBps) : isFullBelow ? fullBps : 0;
   const newGoodput = goodputBps
-    ? observed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
+    ? followed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
     : goodput && later(goodput, passedMs);
+  // What several got before one has got far less is of the time before.
+  const hasFallen = goodput && newGoodput && newGoodput.value < FALLEN * goodput.value;
+  const knownTotal = hasFallen ? undefined : total;
   // Connections that have little to get through say nothing of what they could.
   const newTotal =
     full ||
     (totalBps > (newGoodput?.value ?? tellingBps)
-      ? observed(total, totalBps, passedMs, lives.goodputMs, LESS_TOGETHER)
-      : total && later(total, passedMs));
+      ? followed(knownTotal, totalBps, passedMs, lives.goodputMs, LESS_TOGETHER)
+      : knownTotal && later(knownTotal, passedMs));
   const newLoss = sent
     ? withSent(loss, sent, passedMs, lives.lossMs)
     : loss && { ...loss, ageMs: loss.ageMs + passedMs };

@@ -18,9 +18,10 @@ export function shortLegFigures({ rtt, goodput, total, loss, ...more }: LegFigur
   };
 }
 
-function shortFigure({ value, scatter, weight, ...more }: Figure): Figure {
+function shortFigure({ value, scatter, weight, doubted, ...more }: Figure): Figure {
   return {
     ...more,
+    ...(doubted === undefined ? {} : { doubted: short(doubted) }),
     value: short(value),
     scatter: short(scatter, DIGITS_OF_DOUBT),
     weight: short(weight, DIGITS_OF_DOUBT),

@@ -8,10 +8,10 @@ const UNSURE_SPREAD = 0.6;
  * One that carries less than this share of what is usual may only have been congested, and nothing is planned over it that would show when that is over. It is
  * tested when it was measured so long ago ...
  */
-const SLOW = { share: 0.5, ageMs: 900_000 } as const;
+const SLOW = { share: 0.5, ageMs: 120_000 } as const;
 /** ... and, where it is still slow, after twice that time again, and so on, up to here. */
 const MOST_SLOW_MS = 14_400_000;
-/** Nor is any tested again earlier, whatever came of it. */
+/** Nor is any other one tested again earlier, unless what came of it says that it may have changed. */
 const RETRY_MS = 600_000;
 /** A depot that was told of a test is busy with it so long at most, and so is the other one: until this one tells that it has sent all of it. */
 const TEST_MS = 20_000;
@@ -82,16 +82,18 @@ export class IdleLinks {
     if (!idle.some((depot) => depot.id === id)) return undefined;
     const unsure = this.#some(idle.filter((depot) => depot.id !== id)).flatMap((from) => {
       const known = this.#init.links.distribution(id, from.id, nowMs);
-      const mayHaveHealed = this.#mayHaveHealed(`${from.id} ${id}`, known, nowMs);
-      return known.goodputBps.spread > UNSURE_SPREAD || mayHaveHealed ? [{ from: from.id, known }] : [];
+      const pair = `${from.id} ${id}`;
+      const isDue = this.#mayHaveHealed(pair, known, nowMs) || this.#isDoubtedAnew(pair, known, nowMs);
+      const isUnsure = known.goodputBps.spread > UNSURE_SPREAD || known.doubtedBps !== undefined;
+      return isUnsure || isDue ? [{ from: from.id, known, isDue }] : [];
     });
     const worstFirst = unsure.toSorted(
       (one, other) => other.known.goodputBps.spread - one.known.goodputBps.spread,
     );
-    for (const { from, known } of worstFirst) {
+    for (const { from, known, isDue } of worstFirst) {
       const pair = `${from} ${id}`;
       const told = this.#told.get(pair);
-      const wasTold = told !== undefined && Math.abs(nowMs - told.atMs) < RETRY_MS;
+      const wasTold = told !== undefined && !isDue && Math.abs(nowMs - told.atMs) < RETRY_MS;
       const bytes = bytesFor(known);
       if (wasTold || !this.#spend([id, from], bytes, nowMs)) continue;
       this.#told.set(pair, { atMs: nowMs, timesSlow: this.#isSlow(known) ? 1 + (told?.timesSlow ?? 0) : 0 });
@@ -113,6 +115,12 @@ export class IdleLinks {
       goodputBps.source === 'measured' &&
       goodputBps.value < SLOW.share * this.#init.links.usualBps(rttMs.value)
     );
+  }
+
+  /** Whether what was measured since the last test was told is far from what is known. */
+  #isDoubtedAnew(pair: string, { doubtedBps, goodputBps }: LegDistribution, nowMs: number): boolean {
+    const told = this.#told.get(pair);
+    return doubtedBps !== undefined && (!told || (goodputBps.ageMs ?? 0) < nowMs - told.atMs);
   }
 
   /** Whether a slow link was neither measured nor tested for a while: the longer the more often it was found to be slow. */
@@ -162,7 +170,7 @@ export class IdleLinks {
 }
 
 /** As many bytes as the link is expected to carry in some round trips. */
-function bytesFor({ goodputBps, rttMs }: LegDistribution): number {
-  const bytes = ((goodputBps.value / 8) * rttMs.value * ROUND_TRIPS) / 1000;
+function bytesFor({ goodputBps, rttMs, doubtedBps = goodputBps.value }: LegDistribution): number {
+  const bytes = ((doubtedBps / 8) * rttMs.value * ROUND_TRIPS) / 1000;
   return Math.round(Math.min(Math.max(bytes, LEAST_BYTES), MAX_TEST_BYTES));
 }

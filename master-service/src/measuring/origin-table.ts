@@ -7,7 +7,7 @@ import {
   SEGMENT_BYTES,
 } from '@longhaul/shared';
 import * as z from 'zod';
-import { figureSchema, later, observed, type Prior } from '../estimates/figure.ts';
+import { figureSchema, followed, later, observed, type Prior } from '../estimates/figure.ts';
 import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEvidenceSchema, lossRateOf, withSent } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
@@ -230,7 +230,7 @@ function figuresWith(
     : known?.worn && wornLater(known.worn, passedMs);
   const sent = { sentBytes: receivedBytes, retransmittedBytes: lostBytes };
   const total = totalBps
-    ? observed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
+    ? followed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
     : known?.total && later(known.total, passedMs);
   const firstByte = firstByteMs
     ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
@@ -258,7 +258,7 @@ function wornWith(
   passedMs: number,
 ): Worn {
   return {
-    goodput: observed(known?.goodput, goodputBps, passedMs, END_LIVES.goodputMs),
+    goodput: followed(known?.goodput, goodputBps, passedMs, END_LIVES.goodputMs),
     loss: withSent(known?.loss, { sentBytes: receivedBytes, lostBytes }, passedMs, END_LIVES.lossMs),
   };
 }

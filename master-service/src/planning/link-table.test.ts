@@ -86,6 +86,18 @@ describe('a link', () => {
     expect(table.estimate('d2', 'd1', NOW + 7_200_000)?.rateBps).toBeLessThan(36e6);
   });
 
+  test('that becomes thirty times narrower is known to be so by two reports, also what several got through before', () => {
+    const table = new LinkTable([], 1000);
+    for (let report = 0; report < 9; report += 1)
+      table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 93e6, totalBps: 285e6 }, NOW);
+    const seen = (atMs: number) => {
+      table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 9.6e6 }, NOW + atMs);
+      return table.estimate('d2', 'd1', NOW + atMs)?.rateBps;
+    };
+    expect(seen(1000)).toBeGreaterThan(200e6);
+    expect(seen(2000)).toBe(9.6e6);
+  });
+
   describe('that several connections fill', () => {
     const lanes = (totalBps: number) => ({ to: 'd2', rttMs: 80, leastGoodputBps: totalBps / 8, totalBps });
     const full = (fullBps: number) => ({ ...lanes(fullBps), fullBps });

@@ -157,6 +157,7 @@ export class LinkTable implements LinkView {
       rttMs,
       goodputBps: goodput?.isBackward ? spreadMore(goodputBps) : goodputBps,
       totalBps: moreThan(goodputBps.value, together(known, learned)?.bps),
+      doubtedBps: goodput?.value.goodput?.doubted,
       lossRate: link?.fixed ? fixedLoss(link) : this.#loss(known, link, rttMs.value),
     };
   }
