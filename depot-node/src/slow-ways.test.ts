@@ -135,12 +135,10 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     expect(failovers()).toEqual([
       expect.objectContaining({ reason: 'slow', from: CHAINS[0], to: CHAINS[1], atByte: 1000 }),
     ]);
-    await expect
-      .poll(transfer)
-      .toMatchObject({
-        chain: CHAINS[1],
-        left: { chain: CHAINS[0], bytes: 1000, seconds: expect.any(Number) },
-      });
+    await expect.poll(transfer).toMatchObject({
+      chain: CHAINS[1],
+      left: { chain: CHAINS[0], bytes: 1000, seconds: expect.any(Number) },
+    });
   });
 
   test('keeps its chain where its address is signed: that may be good for no second question', async () => {

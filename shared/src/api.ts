@@ -277,6 +277,8 @@ const originReportSchema = z.object({
   goodputBps: z.optional(measuredBps),
   /** Of several together. */
   totalBps: z.optional(measuredBps),
+  /** Of several that filled the way: it carries no more. */
+  fullBps: z.optional(measuredBps),
   /** Of single connections since they had lost so often that the start of a CUBIC has worn off: what they brought, and what was lost meanwhile. */
   worn: z.optional(z.object({ goodputBps: measuredBps, receivedBytes: count, lostBytes: count })),
   /** What held its connections back most of the time; of rates that the receiver held back nothing is told. */

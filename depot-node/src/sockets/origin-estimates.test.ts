@@ -136,6 +136,40 @@ describe('what connections from an origin show', () => {
     expect(estimates.take()[0]?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
   });
 
+  describe('together', () => {
+    /** Three connections that bring so many segments a second each, with such round trips; gives what is told of their way. */
+    const fullOf = (segments: number, receiverRttMs: number, count = 3, unreadBytes = 0) => {
+      const estimates = new OriginEstimates();
+      const meters = Array.from({ length: count }, () => estimates.begin(HOST, NETWORK, info(0), 0));
+      const look = (second: number, rttMs = receiverRttMs, all = segments * second) => {
+        for (const meter of meters)
+          meter.look(info(all, 0, { receiverRttMs: rttMs }), unreadBytes, 1000 * second);
+        estimates.endLook();
+      };
+      look(1);
+      look(2);
+      return { estimates, look, bps: estimates.take()[0]?.fullBps };
+    };
+
+    test('is what their way carries where they wait in its queue, however little each brings', () => {
+      expect(fullOf(1000, 70).bps).toBeCloseTo(3000 * SEGMENT * 8, -3);
+      expect(fullOf(50, 70).bps).toBeCloseTo(150 * SEGMENT * 8, -3);
+    });
+
+    test('is no bound where nothing waits, where who reads holds them back, or where one is alone', () => {
+      expect(fullOf(1000, 55).bps).toBeUndefined();
+      expect(fullOf(1000, 70, 3, 1_000_000).bps).toBeUndefined();
+      expect(fullOf(1000, 70, 1).bps).toBeUndefined();
+    });
+
+    test('is no bound where more came without a queue meanwhile', () => {
+      const { estimates, look } = fullOf(1000, 70);
+      look(3);
+      look(4, 55, 6000);
+      expect(estimates.take()[0]).not.toHaveProperty('fullBps');
+    });
+  });
+
   test('is no rate of several of which some began or ended meanwhile', () => {
     const estimates = new OriginEstimates();
     const [first, second, third] = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));

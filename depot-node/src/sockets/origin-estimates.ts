@@ -16,6 +16,10 @@ const STILL_COMING_MS = 200;
 const MAX_UNSTEADY_SHARE = 0.1;
 /** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
 const KEPT_UP_BYTES = 65_536;
+/** A way is full where round trips with bytes on their way are so many times the shortest one: they wait in its queue ... */
+const QUEUED = 1.25;
+/** ... of connections that bring all that comes but for such a part. */
+const LEAST_PART = 0.1;
 /** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
 const HANDSHAKE_BYTES = 16_384;
 /** Origins that are remembered between two reports, fairly shared by domains. */
@@ -35,6 +39,13 @@ interface Now {
   readonly limit: Exclude<Limit, 'receiver'>;
 }
 
+/** What all connections brought between the last two looks, however little each, and of that those that wait in a queue of their way. */
+interface Together {
+  legs: number;
+  bps: number;
+  queuedBps: number;
+}
+
 interface Seen {
   readonly network: string | undefined;
   rttMs: number | undefined;
@@ -47,6 +58,10 @@ interface Seen {
   readonly looks: Record<Limit, number>;
   /** What its connections brought between the last two looks at all, but for those whose receivers held them back: they say nothing of others. */
   now: Now | undefined;
+  together: Together;
+  /** Between looks in which several filled the way: sums. And the most that came between others, which it carried then. */
+  readonly full: { bps: number; looks: number };
+  notFullBps: number;
   /** One was held back by its receiver meanwhile. */
   isHeldBack: boolean;
 }
@@ -110,6 +125,7 @@ export class OriginEstimates {
   endLook(): void {
     for (const [host, seen] of this.#byHost) {
       const { now, isHeldBack } = seen;
+      noteTogether(seen);
       seen.now = undefined;
       seen.isHeldBack = false;
       if (!now && isHeldBack) seen.looks.receiver += 1;
@@ -142,6 +158,9 @@ export class OriginEstimates {
       worn: { receivedBytes: 0, lostBytes: 0, ms: 0 },
       looks: { origin: 0, network: 0, receiver: 0 },
       now: undefined,
+      together: { ...NONE },
+      full: { bps: 0, looks: 0 },
+      notFullBps: 0,
       isHeldBack: false,
     };
     this.#byHost.set(host, seen, domainOf(host));
@@ -159,6 +178,7 @@ interface Look {
   readonly isSteady: boolean;
 }
 
+const NONE: Readonly<Together> = { legs: 0, bps: 0, queuedBps: 0 };
 const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
 /** Gives what came, and what had been lost of it before. */
@@ -183,21 +203,39 @@ function noteLook(
     seen.lostBytes += lostBytes;
   }
   const came = { receivedBytes: bytes, lostBytes };
+  if (bytes === 0) return came;
+  const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
+  const isHeldBack = (unreadBytes ?? 0) > KEPT_UP_BYTES;
+  const isWholeLook = isSteady && elapsedMs >= MIN_RATE_MS;
+  const isQueued = (info.receiverRttMs ?? 0) > QUEUED * (seen.rttMs ?? Number.POSITIVE_INFINITY);
+  const { together } = seen;
+  together.legs += 1;
+  together.bps += legBps;
+  if (isQueued && isWholeLook && !isHeldBack) together.queuedBps += legBps;
   if (bytes < MIN_RATE_BYTES) return came;
-  if ((unreadBytes ?? 0) > KEPT_UP_BYTES) {
+  if (isHeldBack) {
     seen.isHeldBack = true;
     return came;
   }
   const { legs, bps, unsteadyBps, limit } = seen.now ?? NOTHING;
-  const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
   seen.now = {
     legs: legs + 1,
     bps: bps + legBps,
-    unsteadyBps: unsteadyBps + (isSteady && elapsedMs >= MIN_RATE_MS ? 0 : legBps),
+    unsteadyBps: unsteadyBps + (isWholeLook ? 0 : legBps),
     // Of several connections the one that says least of the origin decides.
     limit: outOfOrder > 0 ? 'network' : limit,
   };
   return came;
+}
+
+/** One that is alone says nothing of what others would get beside it: it may share its way with strangers. */
+function noteTogether(seen: Seen): void {
+  const { legs, bps, queuedBps } = seen.together;
+  seen.together = { ...NONE };
+  if (legs > 1 && queuedBps >= (1 - LEAST_PART) * bps) {
+    seen.full.bps += bps;
+    seen.full.looks += 1;
+  } else seen.notFullBps = Math.max(bps, seen.notFullBps);
 }
 
 function addTo(sum: Seen['worn'], more: Readonly<Seen['worn']>): void {
@@ -209,9 +247,11 @@ function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
 }
 
 function reportOf(host: string, seen: Seen): OriginReport | undefined {
-  const { network, rttMs, receivedBytes, lostBytes, goodputBps, totalBps, worn, looks } = seen;
+  const { network, rttMs, receivedBytes, lostBytes, goodputBps, totalBps, worn, looks, full, notFullBps } =
+    seen;
   if (rttMs === undefined || rttMs > MAX_RTT_MS) return undefined;
   const limit = mostSeen(looks);
+  const fullBps = full.looks > 0 ? full.bps / full.looks : 0;
   return {
     host,
     ...(network === undefined ? {} : { prefix: network }),
@@ -219,6 +259,7 @@ function reportOf(host: string, seen: Seen): OriginReport | undefined {
     ...(receivedBytes > 0 ? { receivedBytes, lostBytes: Math.round(lostBytes) } : {}),
     ...(goodputBps === undefined ? {} : { goodputBps }),
     ...(totalBps === undefined ? {} : { totalBps }),
+    ...(fullBps > 0 && fullBps >= (1 - LEAST_PART) * notFullBps ? { fullBps } : {}),
     ...(worn.receivedBytes < MIN_RATE_BYTES ? {} : { worn: wornReport(worn) }),
     ...(limit === undefined ? {} : { limit }),
   };

@@ -17,6 +17,7 @@ const ENDS = {
   sinceAckMs: 60,
   rttMs: 72,
   congestionWindowSegments: 84,
+  receiverRttMs: 96,
   retransmittedSegments: 104,
   pacingBps: 112,
   ackedBytes: 128,

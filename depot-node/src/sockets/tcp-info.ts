@@ -11,6 +11,8 @@ export interface TcpInfo {
   readonly state: number;
   readonly rttMs: number | undefined;
   readonly minRttMs: number | undefined;
+  /** Of who receives, while bytes come: from an acknowledgement to the bytes that it lets go, with what waits on their way. */
+  readonly receiverRttMs: number | undefined;
   readonly mssBytes: number | undefined;
   /** Segments sent and not acknowledged. */
   readonly unackedSegments: number | undefined;
@@ -73,6 +75,7 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     state: sizeBytes > 0 ? bytes.getUint8(0) : 0,
     rttMs: scaled(small(68) || undefined, 1 / 1000),
     minRttMs: scaled(minRttUs === NO_MIN_RTT_US ? undefined : minRttUs || undefined, 1 / 1000),
+    receiverRttMs: scaled(small(92) || undefined, 1 / 1000),
     mssBytes: small(16),
     unackedSegments: small(24),
     sinceDataMs: small(52),

@@ -59,13 +59,21 @@ describe('a figure that is followed', () => {
   });
 
   test('is what all say where they scatter to both sides, by less than a factor of two, or now and then', () => {
-    for (const noise of [[10, 9000], [160, 560], [10, 300, 10, 300]])
-      for (const value of [followedBy(...long, ...noise)?.value ?? 0]) expect([value > 200, value < 450]).toEqual([true, true]);
+    for (const noise of [
+      [10, 9000],
+      [160, 560],
+      [10, 300, 10, 300],
+    ])
+      for (const value of [followedBy(...long, ...noise)?.value ?? 0])
+        expect([value > 200, value < 450]).toEqual([true, true]);
   });
 
   test('is as slow as it grows old where less is another’s', () => {
     const before = followedBy(...long);
-    const after = [10, 10, 10, 10].reduce((figure, value) => followed(figure, value, 1000, HOUR_MS, 0.5), before);
+    const after = [10, 10, 10, 10].reduce(
+      (figure, value) => followed(figure, value, 1000, HOUR_MS, 0.5),
+      before,
+    );
     expect(after?.value).toBeGreaterThan(290);
   });
 });

@@ -90,8 +90,7 @@ export function followed(
   const offBy = (measured: number) => logOf(measured) - logOf(before.value);
   const now = Math.max(value, LEAST_VALUE);
   if (Math.abs(offBy(now)) < CHANGED) return figure;
-  if (doubted === undefined || offBy(now) * offBy(doubted) < 0)
-    return { ...figure, doubted: now };
+  if (doubted === undefined || offBy(now) * offBy(doubted) < 0) return { ...figure, doubted: now };
   const nearer = Math.abs(offBy(doubted)) < Math.abs(offBy(now)) ? doubted : now;
   const apart = logOf(now) - logOf(doubted);
   const mayBeFurther = Math.abs(logOf(now) - logOf(nearer)) >= CHANGED;

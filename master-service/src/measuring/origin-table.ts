@@ -34,6 +34,9 @@ const TOO_FAST_FOR_CUBIC = 4;
 /** ... but one whose fastest second is not so many times as fast is nothing else. */
 const LIKE_CUBIC = 4;
 
+/** What filled a way tells for so long what it carries: nobody tests ways to origins, and other traffic has its hours. */
+const FULL_LIFE_MS = 1_200_000;
+
 /** Servers of one place, behind different addresses, differ by less in the logarithm of their round trips. */
 const MOVED = 0.4;
 
@@ -44,6 +47,8 @@ const originFiguresSchema = z.looseObject({
   ...legFiguresSchema.shape,
   /** Of several connections together. */
   total: figureSchema.optional(),
+  /** The same while they filled the way, which carries no more. */
+  full: figureSchema.optional(),
   firstByte: figureSchema.optional(),
   /** Of single connections that have forgotten their start, with what they lost then. */
   worn: z.looseObject({ goodput: figureSchema, loss: lossEvidenceSchema }).optional(),
@@ -224,7 +229,7 @@ function figuresWith(
   report: OriginReport & { readonly rttMs: number },
   passedMs: number,
 ): OriginFigures {
-  const { rttMs, goodputBps, receivedBytes, lostBytes, totalBps, firstByteMs } = report;
+  const { rttMs, goodputBps, receivedBytes, lostBytes, totalBps, fullBps, firstByteMs } = report;
   const worn = report.worn
     ? wornWith(known?.worn, report.worn, passedMs)
     : known?.worn && wornLater(known.worn, passedMs);
@@ -232,6 +237,12 @@ function figuresWith(
   const total = totalBps
     ? followed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
     : known?.total && later(known.total, passedMs);
+  // What came without filling it, and was more, it carries as well.
+  const mostBps = fullBps ?? Math.max(totalBps ?? 0, goodputBps ?? 0);
+  const tellsFull = fullBps !== undefined || (known?.full && mostBps > known.full.value);
+  const full = tellsFull
+    ? followed(known?.full, mostBps, passedMs, END_LIVES.goodputMs)
+    : known?.full && later(known.full, passedMs);
   const firstByte = firstByteMs
     ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
     : known?.firstByte && later(known.firstByte, passedMs);
@@ -240,8 +251,9 @@ function figuresWith(
   const moved = known?.moved && { ...known.moved, agoMs: known.moved.agoMs + passedMs };
   const network = report.prefix ?? known?.prefix;
   return {
-    ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs, END_LIVES),
+    ...withReport(known, { rttMs, goodputBps, fullBps, ...sent }, passedMs, END_LIVES),
     ...(total ? { total } : {}),
+    ...(full ? { full } : {}),
     ...(firstByte ? { firstByte } : {}),
     ...(worn ? { worn } : {}),
     ...(network === undefined ? {} : { prefix: network }),
@@ -307,6 +319,14 @@ export function wornBpsOf(
 ): number | undefined {
   if (!worn || worn.goodput.ageMs + nowMs - timeMs > END_LIVES.goodputMs) return undefined;
   return isTelling(worn) ? worn.goodput.value : undefined;
+}
+
+/** What a way carries that several connections have filled of late, in bits per second; `undefined` where none have. */
+export function fullBpsOf(
+  { value: { full }, timeMs }: Fact<OriginFigures>,
+  nowMs: number,
+): number | undefined {
+  return full && full.ageMs + nowMs - timeMs <= FULL_LIFE_MS ? full.value : undefined;
 }
 
 /** What so many losses leave to one connection of CUBIC, bits per second. */

@@ -294,6 +294,22 @@ describe('with no link typed in', () => {
     expect(route.lanes).toBeGreaterThan(1);
   });
 
+  test('a way from an origin that several connections have filled is planned with by what they got, and by more once more comes', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d2': 220 });
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 9e7 });
+    const seen = { receivedBytes: 4e7, lostBytes: 0, limit: 'network' };
+    seesOrigin('d1', 200, { ...seen, totalBps: 9.5e7 });
+    seesOrigin('d2', 100, { ...seen, totalBps: 9.5e7 });
+    expect(plan().chain).toEqual(['d1']);
+    for (let time = 0; time < 2; time += 1) seesOrigin('d1', 200, { ...seen, totalBps: 9e6, fullBps: 9e6 });
+    const narrow = plan();
+    expect(narrow.chain).toEqual(['d1', 'd2']);
+    // Nor is the direct way any wider.
+    expect(narrow.direct.legs[0]?.goodputBps).toBeLessThan(1.2e7);
+    for (let time = 0; time < 2; time += 1) seesOrigin('d1', 200, { ...seen, totalBps: 9.5e7 });
+    expect(plan().chain).toEqual(['d1']);
+  });
+
   test('a depot that says that an origin gives each address no more takes no lanes from others, until another one has seen so, too', () => {
     const links = { 'd1 d2': 140, 'd1 d3': 140, 'd2 d3': 10, 'd1 liar': 20, 'd2 liar': 150, 'd3 liar': 150 };
     const { seesClient, seesOrigin, plan } = world(links);

@@ -5,7 +5,7 @@ import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
 import { siteOf } from '../measuring/measured-by.ts';
-import { type OriginFigures, type OriginTable, wornBpsOf } from '../measuring/origin-table.ts';
+import { fullBpsOf, type OriginFigures, type OriginTable, wornBpsOf } from '../measuring/origin-table.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import {
   type Around,
@@ -368,9 +368,10 @@ export class EndLinks {
     const ofSeveral = total.source === 'measured' ? total.spread : UNKNOWN_RATE.spread;
     const isAsOthersSaw = total.source !== 'measured' && perAddressBps !== undefined;
     const heldBps = isAsOthersSaw ? perAddressBps : heldTogetherBps(known.goodputBps, fact, nowMs);
+    // What one connection was given is no bound for several, nor what several were that left room.
+    const carriedBps = (fact && fullBpsOf(fact, nowMs)) ?? Math.max(UNKNOWN_RATE.bps, mostBps);
     return endLeg(known, fact !== undefined, {
-      // What one connection was given is no bound for several.
-      rateBps: heldBps ?? Math.max(UNKNOWN_RATE.bps, mostBps),
+      rateBps: heldBps ?? carriedBps,
       windowBytes,
       // Where lanes follow, the fastest second of one alone is that of its start: it does not last.
       goodputBps: isMeasured ? Math.min(known.goodputBps.value, wornBps) : undefined,
