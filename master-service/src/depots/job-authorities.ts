@@ -1,7 +1,7 @@
-import { formatAuthority, type OriginUrl } from '@longhaul/shared';
+import { DEFAULT_PORTS, formatAuthority, type OriginUrl } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 
-/** Hosts that one download may be sent to: mirrors and their mirrors, more than any has, and fewer than a scan needs. */
+/** Hosts that one download may be sent to, each port beside those of http and https counted as one more: as many as mirrors and their mirrors have, and fewer than a scan needs. */
 const MOST_AUTHORITIES = 16;
 /** Jobs of which is remembered where they were sent. */
 const MOST_JOBS = 10_000;
@@ -11,13 +11,19 @@ export class JobAuthorities {
   readonly #byJob = new LruMap<string, Set<string>>(MOST_JOBS);
 
   /** Whether a job may be sent to one host more, or to one that it knows. */
-  mayReach(jobId: string, { host, port }: OriginUrl): boolean {
+  mayReach(jobId: string, url: OriginUrl): boolean {
     const known = this.#byJob.get(jobId) ?? new Set();
     this.#byJob.set(jobId, known);
-    const authority = formatAuthority(host, port);
-    if (known.has(authority)) return true;
+    const counted = countedAs(url);
+    if (known.has(counted)) return true;
     if (known.size >= MOST_AUTHORITIES) return false;
-    known.add(authority);
+    known.add(counted);
     return true;
   }
+}
+
+/** A host that leads from http to https is one. Other ports count: a scan of one host's ports is a scan, too. */
+function countedAs({ host, port }: OriginUrl): string {
+  const isOfWeb = port === DEFAULT_PORTS.http || port === DEFAULT_PORTS.https;
+  return isOfWeb ? host : formatAuthority(host, port);
 }
