@@ -1,5 +1,6 @@
 import { ok, type Result } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
+import { LastTargets } from './delivery/last-targets.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
 import type { JobTable } from './jobs/job-table.ts';
 import { LaneMemory } from './lanes/lane-memory.ts';
@@ -66,6 +67,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const lanePlaces = new LanePlaces(config.lanes.total);
   const blockBook = new BlockBook(plane.nowMs);
+  const lastTargets = new LastTargets(() => Math.floor(plane.nowMs() / 1000));
   const aheadBook = new AheadBook(plane.nowMs, (host, takesAhead) =>
     membership.noteOrigin({ host, takesAhead }),
   );
@@ -99,6 +101,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       lanePlaces,
       aheadBook,
       blockBook,
+      lastTargets,
       digests: { ofFile: config.integrity.digest, ofGiven: config.failover.fetchAgain },
     }),
     handleConnect: createConnectHandler({

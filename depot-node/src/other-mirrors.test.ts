@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createServer, get, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { listen } from './sockets/listener.ts';
 import { fetchRaw, type RawAnswer } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
@@ -22,7 +22,7 @@ interface Mirror {
   takes: (response: ServerResponse) => boolean;
 }
 
-describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the middle', (_kind, splice) => {
+describe.each(await testPlanes())('with a relay of %s, a mirror', (_kind, splice) => {
   let overlay: TestOverlay;
   let mirrors: Mirror[];
   let first: Mirror;
@@ -35,6 +35,10 @@ describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the
     const serve: RequestListener = (asked, answer) => {
       mirror.requests += 1;
       if (!mirror.takes(answer)) return;
+      if ((asked.headers['if-match'] ?? mirror.tag) !== mirror.tag) {
+        answer.writeHead(412, { 'Content-Length': 0 }).end();
+        return;
+      }
       const [, from, to] = /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') ?? [];
       const body = file.subarray(Number(from ?? 0), to ? Number(to) + 1 : file.length);
       const endByte = Number(from ?? 0) + body.length;
@@ -111,25 +115,28 @@ describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the
     ['a chain', false, 1],
     ['one depot', true, 1],
     ['lanes', false, 4],
-  ])('and is gone, is replaced by the one that is named then, over %s', async (_way, isAlone, lanes) => {
-    alone = isAlone;
-    first.takes = (response) => {
-      first.server.close();
-      response.writeHead(200, { ETag: first.tag, 'Content-Length': file.length });
-      response.write(file.subarray(0, GIVEN_BYTES), () => {
-        response.socket?.resetAndDestroy();
-        first.server.closeAllConnections();
-      });
-      return false;
-    };
-    const { status, body, broken } = await download(lanes);
-    expect({ status, broken }).toEqual({ status: 200, broken: undefined });
-    expect(hash(body)).toBe(hash(file));
-    expect(second.requests).toBeGreaterThan(0);
-  });
+  ])(
+    'that dies in the middle and is gone, is replaced by the one that is named then, over %s',
+    async (_way, isAlone, lanes) => {
+      alone = isAlone;
+      first.takes = (response) => {
+        first.server.close();
+        response.writeHead(200, { ETag: first.tag, 'Content-Length': file.length });
+        response.write(file.subarray(0, GIVEN_BYTES), () => {
+          response.socket?.resetAndDestroy();
+          first.server.closeAllConnections();
+        });
+        return false;
+      };
+      const { status, body, broken } = await download(lanes);
+      expect({ status, broken }).toEqual({ status: 200, broken: undefined });
+      expect(hash(body)).toBe(hash(file));
+      expect(second.requests).toBeGreaterThan(0);
+    },
+  );
 
   test.each([500, 502, 503, 504])(
-    'and answers %i, is replaced by the one that is named then',
+    'that dies in the middle and answers %i, is replaced by the one that is named then',
     async (status) => {
       diesBy(first, answers(status));
       const { body, broken } = await download();
@@ -139,7 +146,7 @@ describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the
     },
   );
 
-  test('is never joined with one that has another version', async () => {
+  test('that dies in the middle is never joined with one that has another version', async () => {
     entry = 'short';
     second.tag = '"v2"';
     diesBy(first, answers(502));
@@ -151,7 +158,7 @@ describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the
     await expect.poll(isTold).toBe(true);
   });
 
-  test('is waited for where the others have another version', async () => {
+  test('that dies in the middle is waited for where the others have another version', async () => {
     second.tag = '"v2"';
     diesBy(first, (response) => {
       answers(502)(response);
@@ -163,7 +170,7 @@ describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the
     expect(hash(body)).toBe(hash(file));
   });
 
-  test('is asked again where it is named again', async () => {
+  test('that dies in the middle is asked again where it is named again', async () => {
     named = [first];
     let refusals = 0;
     diesBy(first, (response) => {
@@ -175,5 +182,135 @@ describe.each(await testPlanes())('with a relay of %s, a mirror that dies in the
     expect(broken).toBeUndefined();
     expect(hash(body)).toBe(hash(file));
     expect(second.requests).toBe(0);
+  });
+
+  describe('that a client has a part of', () => {
+    const fromByte = 700_000;
+    let address: string;
+    let lanes = 1;
+
+    beforeEach(() => {
+      lanes = 1;
+    });
+
+    /** Begins the download, and leaves it. */
+    async function begin(): Promise<void> {
+      const chains = chainsFrom(entry);
+      address = overlay.relayUrl(`${overlay.originUrl}/file`, { chains, lanes }, entry);
+      await new Promise<void>((resolve, reject) => {
+        const asked = get(address, (answer) => {
+          answer.once('data', () => {
+            answer.destroy();
+            resolve();
+          });
+        });
+        asked.once('error', reject);
+      });
+    }
+    const ask = async (headers: Record<string, string>) => {
+      const { status, headers: given, body } = await fetchRaw(address, { headers });
+      return { status, tag: given.etag, hash: hash(body) };
+    };
+    const goOn = (headers: Record<string, string> = { 'If-Range': '"v1"' }) =>
+      ask({ Range: `bytes=${fromByte}-`, ...headers });
+    const rest = { status: 206, tag: '"v1"', hash: hash(file.subarray(fromByte)) };
+
+    test.each([
+      ['a chain', false, 1, { 'If-Range': '"v1"' }],
+      ['one depot', true, 1, { 'If-Match': '"v1"' }],
+      ['lanes', false, 4, { 'If-Range': '"v1"' }],
+      ['a chain, by no version', false, 1, {}],
+    ])('is asked for the rest whatever is named then, over %s', async (_way, isAlone, laneCount, headers) => {
+      alone = isAlone;
+      lanes = laneCount;
+      second.tag = '"v2"';
+      await begin();
+      for (let times = 0; times < 2; times += 1) expect(await goOn(headers)).toEqual(rest);
+      expect({ redirects, second: second.requests }).toEqual({ redirects: 1, second: 0 });
+    });
+
+    test('says itself that it has changed to a client that wants no other version', async () => {
+      await begin();
+      first.tag = '"v2"';
+      expect((await goOn({ 'If-Match': '"v1"' })).status).toBe(412);
+      expect(redirects).toBe(1);
+    });
+
+    test('and has changed, is left for one that has the version which was begun', async () => {
+      await begin();
+      first.tag = '"v2"';
+      expect(await goOn()).toEqual(rest);
+      expect({ redirects, second: second.requests }).toEqual({ redirects: 2, second: 1 });
+    });
+
+    test.each([200, 403, 404, 429, 503])(
+      'and answers %i without the rest, is replaced by one that is named then',
+      async (status) => {
+        await begin();
+        first.takes = (response) => {
+          answers(status)(response);
+          return false;
+        };
+        expect(await goOn()).toEqual(rest);
+        const { requests } = first;
+        expect(await goOn()).toEqual(rest);
+        expect({ first: first.requests - requests, second: second.requests }).toEqual({
+          first: 0,
+          second: 2,
+        });
+      },
+    );
+
+    test('and takes no connection any more, is replaced by one that is named then', async () => {
+      await begin();
+      await closeServer(first.server);
+      expect(await goOn()).toEqual(rest);
+      expect(second.requests).toBe(1);
+    });
+
+    test('and was replaced while it was read, is not asked again', async () => {
+      diesBy(first, answers(502));
+      address = overlay.relayUrl(`${overlay.originUrl}/file`, { chains: chainsFrom(entry) }, entry);
+      expect(hash((await fetchRaw(address)).body)).toBe(hash(file));
+      const { requests } = first;
+      expect(await goOn()).toEqual(rest);
+      expect(first.requests).toBe(requests);
+    });
+
+    test('is not asked where a client begins again', async () => {
+      second.tag = '"v2"';
+      await begin();
+      expect(await ask({})).toEqual({ status: 200, tag: '"v2"', hash: hash(file) });
+      expect(await goOn({ 'If-Range': '"v2"' })).toEqual({ ...rest, tag: '"v2"' });
+      expect(first.requests).toBe(1);
+    });
+
+    test.each([
+      ['each next part', (index: number) => index * 10_000],
+      ['the first part again and again', () => 0],
+    ])('serves %s where more others are named than a master leads one download to', async (_, fromByteOf) => {
+      const more = await Promise.all(Array.from({ length: 18 }, startMirror));
+      mirrors.push(...more);
+      named = [...mirrors];
+      const ports = [Number(new URL(overlay.originUrl).port), ...mirrors.map(({ port }) => port)];
+      const { depot } = await overlay.addDepot('wide', {
+        addresses: { allow: [{ network: '127.0.0.0/8', ports }] },
+      });
+      onTestFinished(() => depot.close(0));
+      const led = new Set<string>();
+      overlay.master.onFollowUp = ({ url }) => {
+        const { host } = new URL(url);
+        if (!led.has(host) && led.size >= 16) return { status: 502, body: {}, code: 'redirect-limit' };
+        led.add(host);
+        return { status: 200, body: { ticket: overlay.ticket(url, { chains: [['wide']] }) } };
+      };
+      address = overlay.relayUrl(`${overlay.originUrl}/file`, { chains: [['wide']] }, 'wide');
+      for (let index = 0; index < mirrors.length; index += 1) {
+        const startByte = fromByteOf(index);
+        const part = file.subarray(startByte, startByte + 10_000);
+        const answer = await ask({ Range: `bytes=${startByte}-${startByte + part.length - 1}` });
+        expect({ index, ...answer }).toEqual({ index, status: 206, tag: '"v1"', hash: hash(part) });
+      }
+    });
   });
 });

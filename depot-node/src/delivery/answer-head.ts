@@ -111,7 +111,7 @@ function isPage({ headers: asked }: IncomingMessage, { headers }: AnswerHead): b
  * were nothing, and a part must be what was asked for. `undefined` when it may.
  */
 export function whyUnusable(
-  request: IncomingMessage,
+  request: Pick<IncomingMessage, 'headers'>,
   head: AnswerHead,
   isFirstBlock: boolean,
   job: Job,
@@ -133,7 +133,7 @@ function isCut({ headers }: AnswerHead): boolean {
 }
 
 /** Whether a 206 is something that the client's `Range` asked for. Several ranges come in a form that only it reads. */
-function isPartOf({ headers: { range } }: IncomingMessage, head: AnswerHead): boolean {
+function isPartOf({ headers: { range } }: Pick<IncomingMessage, 'headers'>, head: AnswerHead): boolean {
   if (range === undefined) return false;
   if (head.headers['content-type']?.toLowerCase().startsWith('multipart/byteranges'))
     return range.includes(',');

@@ -13,6 +13,7 @@ import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import type { Route } from '../routes/route-book.ts';
+import type { LastTargets } from './last-targets.ts';
 import type { Opening } from './open-download.ts';
 import { Repairer, type RepairLimits } from './repair.ts';
 import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
@@ -30,6 +31,7 @@ export interface DeliveryComponents {
   readonly lanePlaces: LanePlaces;
   readonly aheadBook: AheadBook;
   readonly blockBook: BlockBook;
+  readonly lastTargets: LastTargets;
 }
 
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;
@@ -261,7 +263,8 @@ export class Delivery {
   }
 
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<DownloadState> {
-    const { observe, nowMs } = this.#components.plane;
+    const { lastTargets, plane } = this.#components;
+    const { observe, nowMs } = plane;
     const { chain } = broken.route;
     const { book, client, job, missing, stop, target } = this.#download;
     const rest = this.#rest;
@@ -282,6 +285,7 @@ export class Delivery {
       const repair = { target: broken.target, firstTarget: target, rest, atByte, signal };
       const { answer, prefix } = await this.#repairer.repair(repair);
       tell(answer.route.chain, prefix !== undefined);
+      lastTargets.note(job, target, answer.target);
       return { is: 'sending', answer, prefix };
     } catch (failure) {
       if (client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };

@@ -20,6 +20,8 @@ import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
 import { between } from '../routes/route-book.ts';
 import { headOfAll, isCompressedForClient } from './answer-head.ts';
+import { firstAnswer, NAMES_VERSION } from './first-answer.ts';
+import type { LastTargets } from './last-targets.ts';
 import type { RunningDownload } from './running-download.ts';
 import { tryBlock } from './try-block.ts';
 import { judgeVersion } from './version-asked.ts';
@@ -29,6 +31,7 @@ interface OpenComponents {
   readonly fetcher: Fetcher;
   readonly lanes: LanesConfig;
   readonly blockBook: BlockBook;
+  readonly lastTargets: LastTargets;
 }
 
 /** The first answer to a client's request, and what the client gets of it. */
@@ -77,12 +80,14 @@ export async function openDownload(
  * asked for the whole before, which goes on where it gives none.
  */
 async function openAnyVersion(
-  { plane, fetcher, lanes, blockBook }: OpenComponents,
+  components: OpenComponents,
   request: ClientRequest,
-  { book, target, job, mayLapse }: RunningDownload,
+  download: RunningDownload,
   mayAskItself: boolean,
   signal: AbortSignal,
 ): Promise<Opening> {
+  const { plane, fetcher, lanes, blockBook } = components;
+  const { book, target, job, mayLapse } = download;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const requestWith =
     (extra: object): RequestFor =>
@@ -96,8 +101,10 @@ async function openAnyVersion(
   const isForOne = mayLapse || blockBook.isUnfit(target.url, target.client, between(best));
   const asked = isForOne ? undefined : firstBlock(request, target.ticket.claims, job.active, blockBytes);
   const forBlock = asked && requestWith(headersForBlock(asked));
+  const ask = (requestFor: RequestFor, isBlock: boolean) =>
+    firstAnswer(components, request, download, { requestFor, isBlock, mayAskItself }, signal);
   if (forBlock && blockBook.isFit(target.url)) {
-    const answer = await fetcher.firstAnswer(book, target, forBlock, signal, mayAskItself);
+    const answer = await ask(forBlock, true);
     const opening = openingOfBlock(request, answer, asked);
     if (opening !== 'useless') {
       if (opening.firstBlock) blockBook.noteFit(target.url);
@@ -105,7 +112,7 @@ async function openAnyVersion(
     }
     answer.connection.reset();
   }
-  const whole = await fetcher.firstAnswer(book, target, requestWith({}), signal, mayAskItself);
+  const whole = await ask(requestWith({}), false);
   // Parts of a file do not say that all of it would come compressed.
   const isLed = mayAskItself && isCompressedForClient(request, whole.head, readPart(whole.head));
   if (!forBlock || isLed || blockBook.isFit(target.url)) return openingOf(request, whole);
@@ -148,10 +155,8 @@ function openingOf({ method }: ClientRequest, answer: FetchedAnswer): Opening {
   return { answer, head, representation: readRepresentation(head), part, firstBlock: undefined };
 }
 
-/** What a client makes an answer depend on ... */
+/** What a client makes an answer depend on, beside the version that it goes on with. */
 const CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
-/** ... and what would mean something else with a block of the whole than with the whole; a resume names its version so. */
-const CONDITIONS_OF_WHOLE = ['if-match', 'if-unmodified-since', 'if-range'] as const;
 
 /**
  * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all from a byte on.
@@ -165,7 +170,8 @@ function firstBlock(
   blockBytes: number,
 ): Part | undefined {
   const from = /^bytes=([0-9]{1,15})-$/.exec(headers.range ?? 'bytes=0-')?.[1];
-  const conditions = headers.range === undefined ? [...CONDITIONS, ...CONDITIONS_OF_WHOLE] : CONDITIONS;
+  // A version would mean something else with a block of the whole than with the whole.
+  const conditions = headers.range === undefined ? [...CONDITIONS, ...NAMES_VERSION] : CONDITIONS;
   const isConditional = conditions.some((name) => headers[name] !== undefined);
   if (method !== 'GET' || lanes <= 1 || connections > 1 || from === undefined || isConditional)
     return undefined;

@@ -87,7 +87,10 @@ async function serve(
   }
   // The answer to a HEAD has given nothing that a client would drop for a redirect.
   const hasBody = answer.head.statusCode === 200 || answer.head.statusCode === 206;
-  if (hasBody && request.method !== 'HEAD') job.hasWorked = true;
+  if (hasBody && request.method !== 'HEAD') {
+    job.hasWorked = true;
+    components.lastTargets.note(job, target, answer.target);
+  }
   client.begin(
     head.statusCode,
     answerHeaders(head, answer.target.url, job.id, plane.ownId),

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import { LonghaulError } from '@longhaul/shared';
+import type { AnswerHead } from '../origin/representation.ts';
+import type { Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
+import { whyUnusable } from './answer-head.ts';
+import type { LastTargets } from './last-targets.ts';
+import type { RunningDownload } from './running-download.ts';
+import { judgeVersion } from './version-asked.ts';
+
+interface FirstAnswerComponents {
+  readonly fetcher: Fetcher;
+  readonly lastTargets: LastTargets;
+}
+
+/** What a client asks for. */
+type ClientRequest = Pick<IncomingMessage, 'method' | 'headers'>;
+
+/** How the origin is asked for that, or for its first block. */
+interface Asked {
+  readonly requestFor: RequestFor;
+  readonly isBlock: boolean;
+  readonly mayAskItself: boolean;
+}
+
+/** By what a client names the version that it goes on with. */
+export const NAMES_VERSION = ['if-match', 'if-unmodified-since', 'if-range'] as const;
+/** A server that is gone must not hold a resume up: who named it may name another one. */
+const LAST_TARGET_MS = 10_000;
+
+/**
+ * The first answer to a client's request. What a client goes on with is asked for where the job's last body came from, and at the
+ * download's own address where that does not give it; all else is asked for at that address, and where that leads no further, because it has led
+ * to too many servers, where the last body came from. Rejects with a `LonghaulError`.
+ */
+export async function firstAnswer(
+  { fetcher, lastTargets }: FirstAnswerComponents,
+  request: ClientRequest,
+  { book, job, target }: RunningDownload,
+  { requestFor, isBlock, mayAskItself }: Asked,
+  signal: AbortSignal,
+): Promise<TimedAnswer> {
+  const known = lastTargets.recall(job);
+  const last = known && { ...target, ...known };
+  if (last && goesOn(request)) {
+    const own = AbortSignal.any([signal, AbortSignal.timeout(LAST_TARGET_MS)]);
+    const answer = await fetcher.firstAnswer(book, last, requestFor, own).catch(() => undefined);
+    const isGiven =
+      answer && givesRest(request, answer.head) && !whyUnusable(request, answer.head, isBlock, job);
+    if (isGiven) return answer;
+    answer?.connection.reset();
+    signal.throwIfAborted();
+  }
+  return fetcher.firstAnswer(book, target, requestFor, signal, mayAskItself).catch((failure: unknown) => {
+    const isLedTooFar = failure instanceof LonghaulError && failure.code === 'redirect-limit';
+    if (!last || !isLedTooFar) throw failure;
+    return fetcher.firstAnswer(book, last, requestFor, signal);
+  });
+}
+
+/** Whether a client goes on with what it has a part of. */
+function goesOn({ headers }: ClientRequest): boolean {
+  const isLaterPart = headers.range !== undefined && !/^bytes=0+-/.test(headers.range);
+  return isLaterPart || NAMES_VERSION.some((name) => headers[name] !== undefined);
+}
+
+/** Whether an answer is to who goes on. The whole in place of a part begins again: whoever else is named may have the version that was begun. */
+function givesRest({ headers }: ClientRequest, head: AnswerHead): boolean {
+  const isWhole = head.statusCode === 200 && headers.range !== undefined;
+  return !isWhole && judgeVersion(headers, head) === 'asked';
+}
