@@ -53,6 +53,18 @@ describe('a figure that is followed', () => {
     expect(followedBy(...long, 10, 12, 290, 280)?.value).toBe(280);
   });
 
+  test('keeps what it fell from until it is about that again', () => {
+    expect(followedBy(...long, 10, 12)).toMatchObject({ fellFrom: expect.closeTo(250, 0) });
+    expect(followedBy(...long, 10, 12, 12, 4, 4)?.fellFrom).toBeCloseTo(250, 0);
+    for (const after of [
+      followedBy(...long),
+      followedBy(...long, 10),
+      followedBy(...long, 10, 12, 200, 200),
+      followedBy(...long, 900, 900),
+    ])
+      expect(after).not.toHaveProperty('fellFrom');
+  });
+
   test('goes on by one measurement after the other while each is further off than the one before', () => {
     expect(followedBy(...long, 900, 3000, 9000, 9000)?.value).toBe(9000);
     expect(followedBy(...long, 100, 30, 10, 10)?.value).toBe(10);

@@ -28,6 +28,8 @@ export const figureSchema = z.looseObject({
   ageMs: z.number().min(0),
   /** The newest measurement, where it may be the first one of something that has changed. */
   doubted: z.number().positive().optional(),
+  /** What was known before it became less than half of that at once: it may be as much again. */
+  fellFrom: z.number().positive().optional(),
 });
 export type Figure = Readonly<z.output<typeof figureSchema>>;
 
@@ -85,22 +87,27 @@ export function followed(
   lessShare = 0,
 ): Figure {
   const figure = observed(before, value, passedMs, lifeMs, lessShare);
-  if (!before || value < lessShare * before.value) return figure;
-  const { doubted } = before;
+  if (!before || value < lessShare * before.value) return withFall(figure, before?.fellFrom);
+  const { doubted, fellFrom } = before;
   const offBy = (measured: number) => logOf(measured) - logOf(before.value);
   const now = Math.max(value, LEAST_VALUE);
-  if (Math.abs(offBy(now)) < CHANGED) return figure;
-  if (doubted === undefined || offBy(now) * offBy(doubted) < 0) return { ...figure, doubted: now };
+  if (Math.abs(offBy(now)) < CHANGED) return withFall(figure, fellFrom);
+  if (doubted === undefined || offBy(now) * offBy(doubted) < 0)
+    return withFall({ ...figure, doubted: now }, fellFrom);
   const nearer = Math.abs(offBy(doubted)) < Math.abs(offBy(now)) ? doubted : now;
   const apart = logOf(now) - logOf(doubted);
   const mayBeFurther = Math.abs(logOf(now) - logOf(nearer)) >= CHANGED;
-  return {
-    value: nearer,
-    scatter: apart ** 2 / 2,
-    weight: 2,
-    ageMs: 0,
-    ...(mayBeFurther ? { doubted: now } : {}),
-  };
+  const changed = { value: nearer, scatter: apart ** 2 / 2, weight: 2, ageMs: 0 };
+  return withFall(
+    mayBeFurther ? { ...changed, doubted: now } : changed,
+    Math.max(before.value, fellFrom ?? 0),
+  );
+}
+
+/** A figure with what it once fell from at once, until it is about that again. */
+function withFall(figure: Figure, fellFrom: number | undefined): Figure {
+  const isFallen = fellFrom !== undefined && logOf(fellFrom) - logOf(figure.value) >= CHANGED;
+  return isFallen ? { ...figure, fellFrom } : figure;
 }
 
 function logOf(value: number): number {

@@ -19,8 +19,13 @@ function isFigure(value: unknown): boolean {
     isAmount(value.weight) &&
     value.weight > 0 &&
     isAmount(value.ageMs) &&
-    (value.doubted === undefined || (isAmount(value.doubted) && value.doubted > 0))
+    isRateOrNone(value.doubted) &&
+    isRateOrNone(value.fellFrom)
   );
+}
+
+function isRateOrNone(value: unknown): boolean {
+  return value === undefined || (isAmount(value) && value > 0);
 }
 
 function isLossEvidence(value: unknown): boolean {

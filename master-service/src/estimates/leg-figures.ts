@@ -48,6 +48,8 @@ export interface LegDistribution {
   readonly totalBps?: number | undefined;
   /** What was measured last of one, where that may be the first sign of a change. */
   readonly doubtedBps?: number | undefined;
+  /** What one got before that became far less at once. */
+  readonly fellFromBps?: number | undefined;
 }
 
 /** What one report says. */

@@ -18,10 +18,11 @@ export function shortLegFigures({ rtt, goodput, total, loss, ...more }: LegFigur
   };
 }
 
-function shortFigure({ value, scatter, weight, doubted, ...more }: Figure): Figure {
+function shortFigure({ value, scatter, weight, doubted, fellFrom, ...more }: Figure): Figure {
   return {
     ...more,
     ...(doubted === undefined ? {} : { doubted: short(doubted) }),
+    ...(fellFrom === undefined ? {} : { fellFrom: short(fellFrom) }),
     value: short(value),
     scatter: short(scatter, DIGITS_OF_DOUBT),
     weight: short(weight, DIGITS_OF_DOUBT),

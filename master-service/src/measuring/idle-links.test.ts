@@ -76,6 +76,14 @@ describe('tests of idle links', () => {
     expect(bytesSpent).toBeLessThan(1.5e7);
   });
 
+  test('are asked for soon where a link became far slower at once, be it as fast as is usual', () => {
+    const { table, idle } = setUp();
+    const report = (goodputBps: number) => table.report('d1', { to: 'd0', rttMs: 20, goodputBps }, NOW);
+    for (const goodputBps of [...Array(9).fill(6e8), 1.2e8, 1.2e8]) report(goodputBps);
+    const asked = Array.from({ length: 30 }, (_, minute) => idle.next('d0', some(2), NOW + minute * 60_000));
+    expect(asked.flatMap((one, minute) => (one ? [minute] : []))).toEqual([2, 6, 14]);
+  });
+
   test('are asked for once where nothing comes of one, though a link may have changed', () => {
     const { table, idle } = setUp();
     const report = (goodputBps: number) => table.report('d1', { to: 'd0', rttMs: 20, goodputBps }, NOW);

@@ -5,7 +5,7 @@ import type { LegDistribution } from '../estimates/leg-figures.ts';
 /** A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an operator types in. */
 const UNSURE_SPREAD = 0.6;
 /**
- * One that carries less than this share of what is usual may only have been congested, and nothing is planned over it that would show when that is over. It is
+ * One that carries less than this share of what is usual, or of what it did before that became less at once, may only have been congested, and nothing is planned over it that would show when that is over. It is
  * tested when it was measured so long ago ...
  */
 const SLOW = { share: 0.5, ageMs: 120_000 } as const;
@@ -110,11 +110,9 @@ export class IdleLinks {
     if (test?.from === from && test.to === to) test.leftBytes -= sentBytes;
   }
 
-  #isSlow({ goodputBps, rttMs }: LegDistribution): boolean {
-    return (
-      goodputBps.source === 'measured' &&
-      goodputBps.value < SLOW.share * this.#init.links.usualBps(rttMs.value)
-    );
+  #isSlow({ goodputBps, rttMs, fellFromBps = 0 }: LegDistribution): boolean {
+    const expectedBps = Math.max(fellFromBps, this.#init.links.usualBps(rttMs.value));
+    return goodputBps.source === 'measured' && goodputBps.value < SLOW.share * expectedBps;
   }
 
   /** Whether what was measured since the last test was told is far from what is known. */

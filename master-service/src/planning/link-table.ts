@@ -158,6 +158,7 @@ export class LinkTable implements LinkView {
       goodputBps: goodput?.isBackward ? spreadMore(goodputBps) : goodputBps,
       totalBps: moreThan(goodputBps.value, together(known, learned)?.bps),
       doubtedBps: goodput?.value.goodput?.doubted,
+      fellFromBps: goodput?.value.goodput?.fellFrom,
       lossRate: link?.fixed ? fixedLoss(link) : this.#loss(known, link, rttMs.value),
     };
   }
