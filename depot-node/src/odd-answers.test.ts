@@ -39,6 +39,21 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     expect(hash(body)).toBe(hash(file));
   });
 
+  test('a name in bytes beyond ASCII comes with the file, and with its head alone', async () => {
+    const disposition = Buffer.from('attachment; filename="报表.zip"', 'utf8').toString('latin1');
+    origin = (_asked, answer) => {
+      answer.writeHead(200, { 'Content-Disposition': disposition, 'Content-Length': file.length }).end(file);
+    };
+    for (const method of ['GET', 'HEAD']) {
+      const address = overlay.relayUrl(`${overlay.originUrl}/file.bin`);
+      const { status, headers } = await fetchRaw(address, { method });
+      expect({ status, name: headers['content-disposition'] }).toEqual({
+        status: 200,
+        name: `${disposition}; filename*=UTF-8''%E6%8A%A5%E8%A1%A8.zip`,
+      });
+    }
+  });
+
   test.each([
     ['another version', { ETag: '"v2"' }],
     ['no version', { ETag: undefined }],

@@ -58,7 +58,7 @@ export class ClientBody {
     this.#digest = care.digest;
     this.#given = care.given;
     this.#isCounted = headers.some(([name]) => /^content-length$/i.test(name));
-    this.#response.writeHead(statusCode, headers.flat());
+    this.#response.writeHead(statusCode, inWritableOrder(headers).flat());
     const { socket } = this;
     if (!this.#isEndedByClosing || !socket) return;
     // Before HTTP hears of it, which would end the connection as well.
@@ -263,4 +263,10 @@ export class ClientBody {
     this.#wasReset = Boolean(this.#response.socket?.errored);
     this.#left.abort(CLIENT_LEFT);
   };
+}
+
+/** Behind a `Content-Length` Node reads a `Content-Disposition` as UTF-8, and throws for most of what its bytes stand for then. */
+function inWritableOrder(headers: readonly (readonly [string, string])[]) {
+  const isName = ([name]: readonly [string, string]) => /^content-disposition$/i.test(name);
+  return headers.toSorted((one, other) => Number(isName(other)) - Number(isName(one)));
 }

@@ -11,6 +11,7 @@ import { testPlanes } from '../testing/test-planes.ts';
 const file = randomBytes(3_000_000);
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const IDS = ['d1', 'd2', 'd3'];
+const BEYOND_ASCII = Buffer.from('attachment; filename="报表.zip"', 'utf8').toString('latin1');
 const RANGE = /^bytes=([0-9]+)-([0-9]*)$/;
 
 describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
@@ -36,6 +37,9 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       request.socket.end(Buffer.concat([Buffer.from('HTTP/1.0 200 OK\r\n\r\n'), file]));
     } else if (path.startsWith('/short')) {
       response.writeHead(200, { 'Content-Disposition': 'attachment; filename="named.txt"' }).end('short');
+    } else if (path.startsWith('/beyond-ascii')) {
+      response.writeHead(200, { 'Content-Disposition': BEYOND_ASCII, 'Content-Length': 5 });
+      response.end(Buffer.from('short'));
     } else {
       const start = Number(range?.[1] ?? 0);
       const end = Number(range?.[2] || file.length - 1);
@@ -183,6 +187,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     test('keeps the name that the origin gives, and its errors', async () => {
       const { answer } = await follow(firstUrl('/short'));
       expect(answer.headers['content-disposition']).toBe('attachment; filename="named.txt"');
+      const { headers } = (await follow(firstUrl('/beyond-ascii'))).answer;
+      expect(headers['content-disposition']).toBe(`${BEYOND_ASCII}; filename*=UTF-8''%E6%8A%A5%E8%A1%A8.zip`);
       expect((await follow(firstUrl('/missing'))).answer).toMatchObject({
         status: 404,
         headers: { 'content-type': 'text/plain; charset=utf-8' },
