@@ -8,6 +8,9 @@ function url(text: string): OriginUrl {
   return parsed.value;
 }
 
+/** A text in UTF-8 as HTTP gives it: each character a byte. */
+const bytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
+
 test.each([
   [undefined, 'http://h/a%20b.iso', 'attachment; filename="a b.iso"'],
   ['attachment', 'http://h/file.iso', 'attachment; filename="file.iso"'],
@@ -31,11 +34,66 @@ test.each([
     'http://h/x',
     'attachment; filename="\xc3\xa4.iso"; filename*=UTF-8\'\'%C3%A4.iso',
   ],
+  ['attachment; filename=\xe4.iso', 'http://h/x', 'attachment; filename="\xe4.iso"'],
+  // In GBK the second byte of a character may be one of those that are cleaned away among characters.
+  ['attachment; filename="\xb1\x81.zip"', 'http://h/x', 'attachment; filename="\xb1\x81.zip"'],
+  ['attachment; filename="../\xb1\xa8\x07.zip"', 'http://h/x', 'attachment; filename="__\xb1\xa8_.zip"'],
   [
-    'attachment; filename=\xe4.iso',
+    `attachment; filename="${'\xb1'.repeat(400)}.zip"`,
     'http://h/x',
-    'attachment; filename="\xc3\xa4.iso"; filename*=UTF-8\'\'%C3%A4.iso',
+    `attachment; filename="${'\xb1'.repeat(125)}.zip"`,
   ],
+  [
+    'attachment; filename="\xb1\xa8.zip"; filename*=UTF-8\'\'%E6%8A%A5.zip',
+    'http://h/x',
+    'attachment; filename="\xb1\xa8.zip"; filename*=UTF-8\'\'%E6%8A%A5.zip',
+  ],
+  [
+    "attachment; filename*=GBK''%B1%A8.zip",
+    'http://h/x',
+    'attachment; filename="_.zip"; filename*=UTF-8\'\'%E6%8A%A5.zip',
+  ],
+  [
+    "attachment; filename*=ISO-8859-1'en'%E4.zip",
+    'http://h/x',
+    'attachment; filename="_.zip"; filename*=UTF-8\'\'%C3%A4.zip',
+  ],
+  [
+    "attachment; filename*=klingon''%B1%A8.zip; filename=plain.zip",
+    'http://h/x',
+    'attachment; filename="plain.zip"',
+  ],
+  ["attachment; filename*=UTF-8''%B1%A8.zip", 'http://h/file.zip', 'attachment; filename="file.zip"'],
+  [
+    'attachment; filename=%E6%8A%A5%E8%A1%A8.xlsx',
+    'http://h/x',
+    `attachment; filename="${bytes('报表.xlsx')}"; filename*=UTF-8''%E6%8A%A5%E8%A1%A8.xlsx`,
+  ],
+  ['attachment; filename="a%20b.zip"', 'http://h/x', 'attachment; filename="a b.zip"'],
+  ['attachment; filename="..%2F..%2Fetc%00.zip"', 'http://h/x', 'attachment; filename="__.._etc_.zip"'],
+  ['attachment; filename="x%E2%80%AEgpj.exe"', 'http://h/x', 'attachment; filename="xgpj.exe"'],
+  ['attachment; filename="100%.zip"', 'http://h/x', 'attachment; filename="100%.zip"'],
+  ['attachment; filename="a%zz.zip"', 'http://h/x', 'attachment; filename="a%zz.zip"'],
+  [
+    'attachment; filename="a%E4.zip"',
+    'http://h/x',
+    'attachment; filename="a%E4.zip"; filename*=UTF-8\'\'a%25E4.zip',
+  ],
+  [
+    'attachment; filename="=?UTF-8?B?5oql6KGoLnhsc3g=?="',
+    'http://h/x',
+    `attachment; filename="${bytes('报表.xlsx')}"; filename*=UTF-8''%E6%8A%A5%E8%A1%A8.xlsx`,
+  ],
+  ['attachment; filename==?us-ascii?q?a_=3Db.zip?=', 'http://h/x', 'attachment; filename="a =b.zip"'],
+  [
+    'attachment; filename="=?gbk?B?sag=?= =?utf-8?Q?=E8=A1=A8?= 1.zip"',
+    'http://h/x',
+    `attachment; filename="${bytes('报表 1.zip')}"; filename*=UTF-8''%E6%8A%A5%E8%A1%A8%201.zip`,
+  ],
+  ['attachment; filename="=?utf-8?B?Li4vYg==?="', 'http://h/x', 'attachment; filename="__b"'],
+  ['attachment; filename="=?klingon?Q?a?=.zip"', 'http://h/x', 'attachment; filename="=_klingon_Q_a_=.zip"'],
+  ['attachment; name="a; filename=b.zip"; filename=c.zip', 'http://h/x', 'attachment; filename="c.zip"'],
+  ['attachment; FileName=one.zip; filename=two.zip', 'http://h/x', 'attachment; filename="one.zip"'],
   [
     "attachment; filename*=UTF-8''%E2%82%AC.iso",
     'http://h/x',

@@ -6,45 +6,93 @@ import contentDisposition from 'content-disposition';
  * URL stands for. Browsers read `filename*`; beside it stands what the origin says to those that do not, such as curl.
  */
 export function dispositionFor(originHeader: string | undefined, url: OriginUrl): string {
-  const name = cleanFileName(nameFrom(originHeader) ?? '') ?? fileNameOf(url);
+  const given = parametersOf(originHeader ?? '');
+  const extended = cleanFileName(extendedText(given.get('filename*') ?? '') ?? '');
+  const plainValue = given.get('filename') ?? '';
+  const plainText = textOf(plainValue);
+  const plain = plainText === undefined ? undefined : cleanFileName(plainText);
+  const plainBytes = plainText === undefined ? cleanBytes(plainValue) : plain && utf8Bytes(plain);
+  // Each browser reads these as it would from the origin: by the language of its user.
+  const isUnread = plainText === undefined && extended === undefined && plainBytes !== undefined;
+  return isUnread
+    ? `attachment; filename="${plainBytes}"`
+    : named(extended ?? plain ?? fileNameOf(url), plainBytes);
+}
+
+/** The header for a name, with these bytes instead of it for those who read no `filename*`. */
+function named(name: string, plainBytes: string | undefined): string {
   const ascii = name.replace(/[^\x20-\x7e]/g, '_');
   const both = contentDisposition(name, {
     type: 'attachment',
     ...(ascii === name ? {} : { fallback: ascii }),
   });
-  const plain = cleanFileName(plainNameFrom(originHeader) ?? '');
-  if (ascii === name || plain === undefined) return both;
-  // The bytes of its UTF-8, as they mostly come: the grammar has no other form for them here.
-  const bytes = Buffer.from(plain, 'utf8').toString('latin1');
-  return both.replace(/filename="[^"]*"/, () => `filename="${bytes}"`);
+  if (ascii === name || plainBytes === undefined) return both;
+  // The grammar has no other form for them here.
+  return both.replace(/filename="[^"]*"/, () => `filename="${plainBytes}"`);
 }
 
-/** What an origin gives as `filename`, whatever stands in `filename*`. */
-function plainNameFrom(header: string | undefined): string | undefined {
-  const [, quoted, bare] =
-    /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^";\s][^";]*))/i.exec(header ?? '') ?? [];
-  const name = quoted?.replace(/\\(.)/g, '$1') ?? bare?.trim();
-  return name === undefined || name === '' ? undefined : asUtf8(name);
+/** A parameter, in quotes or without; behind the first word the semicolon may be left out, and the second quote at the end. */
+const PARAMETER = /(?:^(?:[^\s=;"]+\s)?|;)\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|"?([^;]*))/g;
+
+/** The parameters of a header, read as loosely as browsers do; of two with one name the first. */
+function parametersOf(header: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [, name = '', quoted, bare = ''] of header.matchAll(PARAMETER)) {
+    const key = name.toLowerCase();
+    if (!found.has(key)) found.set(key, quoted?.replace(/\\(.)/g, '$1') ?? bare.trim());
+  }
+  return found;
 }
 
-function nameFrom(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
+/** The text of a `filename*` (RFC 8187), in whatever charset; `undefined` where it cannot be read. */
+function extendedText(value: string): string | undefined {
+  const [, charset, encoded] = /^([^']+)'[^']*'(.+)$/.exec(value) ?? [];
+  return charset === undefined || encoded === undefined ? undefined : decode(percentBytes(encoded), charset);
+}
+
+/** An encoded word (RFC 2047), with the space to the next one. */
+const ENCODED_WORD = /=\?([^?\s]+)\?(?:b\?([a-z0-9+/]+=*)|q\?([^?\s]+))\?=(?:\s+(?==\?))?/gi;
+
+/** The text of a plain `filename`, as browsers read it; `undefined` where it has bytes of a charset that nobody names. */
+function textOf(value: string): string | undefined {
+  if (/[\x80-\xff]/.test(value)) return decode(Buffer.from(value, 'latin1'), 'utf-8');
+  const words = value.replace(
+    ENCODED_WORD,
+    (word: string, charset: string, base64: string | undefined, quoted = '') =>
+      decode(base64 === undefined ? quotedBytes(quoted) : Buffer.from(base64, 'base64'), charset) ?? word,
+  );
+  // What is no UTF-8 is meant as it stands.
+  return words === value ? (decode(percentBytes(value), 'utf-8') ?? value) : words;
+}
+
+function percentBytes(text: string): Buffer {
+  return Buffer.from(text.replace(/%([0-9a-f]{2})/gi, charOfHex), 'latin1');
+}
+
+function quotedBytes(text: string): Buffer {
+  return Buffer.from(text.replaceAll('_', ' ').replace(/=([0-9a-f]{2})/gi, charOfHex), 'latin1');
+}
+
+const charOfHex = (_: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
+
+function decode(bytes: Uint8Array, charset: string): string | undefined {
   try {
-    const name = contentDisposition.parse(header).parameters.filename;
-    return name === undefined || name === '' ? undefined : asUtf8(name);
+    return new TextDecoder(charset, { fatal: true }).decode(bytes);
   } catch {
-    // Origins often leave out the quotes that the grammar asks for, or one of them; browsers take the rest of the parameter.
-    const loose = /filename\s*=\s*"?([^";]+)/i.exec(header)?.[1]?.trim();
-    return plainNameFrom(header) ?? (loose === undefined || loose === '' ? undefined : asUtf8(loose));
+    return undefined;
   }
 }
 
-/** Header bytes arrive as Latin-1; names that are UTF-8 underneath are read as such, as browsers do. */
-function asUtf8(name: string): string {
-  if (!/[\x80-\xff]/.test(name) || /[^\x00-\xff]/.test(name)) return name;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(name, 'latin1'));
-  } catch {
-    return name;
-  }
+/** As HTTP gives it: each character a byte. */
+function utf8Bytes(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** A name in bytes of an unknown charset, cleaned of what its ASCII may do. */
+function cleanBytes(name: string): string | undefined {
+  // Out of the way of what is cleaned away among characters, and of as many bytes as most of them may become.
+  const away = name.replace(/[\x80-\xff]/g, (byte) => String.fromCharCode(byte.charCodeAt(0) + 0x100));
+  return cleanFileName(away)?.replace(/[\u0180-\u01ff]/g, (char) =>
+    String.fromCharCode(char.charCodeAt(0) - 0x100),
+  );
 }
