@@ -54,6 +54,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     }
   });
 
+  test('a browser makes the name of a file that has none, unless a redirect has led to another address than it sees', async () => {
+    origin = (asked, answer) => {
+      if (asked.url?.startsWith('/moved') === true)
+        return answer.writeHead(302, { Location: '/download.php?id=6' }).end();
+      return answer.writeHead(200, { 'Content-Type': 'application/zip' }).end('zip');
+    };
+    const nameOf = async (path: string, program: string) => {
+      const address = overlay.relayUrl(overlay.originUrl + path);
+      return (await fetchRaw(address, { headers: { 'user-agent': program } })).headers['content-disposition'];
+    };
+    expect(await nameOf('/download.php?id=5', 'Mozilla/5.0')).toBe('attachment');
+    for (const [path, program] of [
+      ['/download.php?id=5', 'Wget/1.21.3'],
+      ['/moved/here', 'Mozilla/5.0'],
+    ] as const)
+      expect(await nameOf(path, program)).toBe('attachment; filename="download.php"');
+  });
+
   test.each([
     ['another version', { ETag: '"v2"' }],
     ['no version', { ETag: undefined }],

@@ -4,7 +4,7 @@ import { headersToClient, ownHeaders } from '../door/client-headers.ts';
 import { isFromBeginning } from '../door/direct-answer.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
-import { dispositionFor } from './download-name.ts';
+import { dispositionFor, isNamedAlike } from './download-name.ts';
 
 /** What describes one part only, and not the file or the part that the client gets. */
 const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 'content-digest']);
@@ -42,10 +42,10 @@ export function headOfAll(block: AnswerHead, { startByte, endByte }: Part, isWho
 
 /** The headers of an answer as the client gets them: of what the origin gives at this URL, in this job at this depot. */
 export function answerHeaders(
+  request: IncomingMessage,
   head: AnswerHead,
   url: OriginUrl,
-  jobId: string,
-  depotId: string,
+  { jobId, depotId }: { readonly jobId: string; readonly depotId: string },
 ): readonly (readonly [string, string])[] {
   const { statusCode, headers, rawHeaders } = head;
   const isError = statusCode >= 400;
@@ -57,8 +57,9 @@ export function answerHeaders(
   const part = statusCode === 206 && !isCounted ? readPart(head) : undefined;
   if (part) passed.push(['Content-Length', String(part.endByte - part.startByte)]);
   const own = ownHeaders(jobId, depotId);
+  const { 'content-disposition': given, 'content-type': type } = headers;
   if (isError) own.push(['Content-Type', 'text/plain; charset=utf-8']);
-  else own.push(['Content-Disposition', dispositionFor(headers['content-disposition'], url)]);
+  else own.push(['Content-Disposition', dispositionFor(given, url, isNamedAlike(request, type, url))]);
   return [...passed, ...own];
 }
 

@@ -1,6 +1,6 @@
 import { type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import { expect, test } from 'vitest';
-import { dispositionFor } from './download-name.ts';
+import { dispositionFor, isNamedAlike } from './download-name.ts';
 
 function url(text: string): OriginUrl {
   const parsed = parseOriginUrl(text);
@@ -116,4 +116,46 @@ test.each([
   ['nonsense;;;', 'http://h/file.iso', 'attachment; filename="file.iso"'],
 ])('Content-Disposition %j at %s reaches the client as %j', (header, address, expected) => {
   expect(dispositionFor(header, url(address))).toBe(expected);
+});
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+const ZIP = 'application/zip';
+
+test.each([
+  [
+    'a query, whose extension gives way to that of the type',
+    '/download.php',
+    'http://h/download.php?id=5',
+    ZIP,
+  ],
+  ['an empty query', '/download.php', 'http://h/download.php?', ZIP],
+  ['no extension', '/get/12345', 'http://h/get/12345', 'application/pdf'],
+  ['a dot at its end alone', '/get/12345.', 'http://h/get/12345.', ZIP],
+  ['no last segment', '/d/', 'http://h/d/', ZIP],
+  ['the same one as that which redirected to it', '/download.php', 'http://cdn/1/download.php?sig=1', ZIP],
+])('a browser names a file by itself whose address has %s', (_, path, address, type) => {
+  const asked = { url: `${path}?ticket&server=h`, headers: { 'user-agent': FIREFOX } };
+  expect(isNamedAlike(asked, type, url(address))).toBe(true);
+  expect(isNamedAlike({ ...asked, url: `http://depot${asked.url}` }, type, url(address))).toBe(true);
+  // What takes the address as it stands would have the ticket in its names.
+  for (const program of [undefined, 'Wget/1.21.3', 'curl/8.14.1', 'aria2/1.37.0'])
+    expect(isNamedAlike({ ...asked, headers: { 'user-agent': program } }, type, url(address))).toBe(false);
+});
+
+test.each([
+  ['has an extension that stays at the origin', '/a.iso', 'http://h/a.iso', ZIP],
+  ['has one after it is decoded', '/a%2Eiso', 'http://h/a%2Eiso', ZIP],
+  ['is another one than that which redirected to it', '/get/5', 'http://cdn/download.php?sig=1', ZIP],
+  ['is of no type, which browsers would make one of', '/get', 'http://h/get?id=5', undefined],
+  ['is of the type of any text', '/get', 'http://h/get?id=5', 'Text/Plain; charset=utf-8'],
+])('a browser is told the name of a file whose address %s', (_, path, address, type) => {
+  const asked = { url: `${path}?ticket&server=h`, headers: { 'user-agent': FIREFOX } };
+  expect(isNamedAlike(asked, type, url(address))).toBe(false);
+});
+
+test('a client that names files itself is told the names that origins give, and no other', () => {
+  const address = url('http://h/download.php?id=5');
+  expect(dispositionFor(undefined, address, true)).toBe('attachment');
+  expect(dispositionFor('inline; filename=" "', address, true)).toBe('attachment');
+  expect(dispositionFor('attachment; filename=a.zip', address, true)).toBe('attachment; filename="a.zip"');
 });

@@ -1,11 +1,43 @@
-import { cleanFileName, fileNameOf, type OriginUrl } from '@longhaul/shared';
+import type { IncomingMessage } from 'node:http';
+import { cleanFileName, fileNameOf, type OriginUrl, originForm } from '@longhaul/shared';
 import contentDisposition from 'content-disposition';
+
+/** Who sends this as `User-Agent` makes a name of URL and type; others take the ticket into it, as wget does, or find none, as curl. */
+const BROWSER = /^Mozilla\//;
+
+/**
+ * Whether a browser that is told no name makes the same one of the depot's address as of the origin's: the last segment, whose extension gives
+ * way to the type's where there is none, or the address has a query, as each of a depot has. `url` is what the origin's redirects ended at.
+ */
+export function isNamedAlike(
+  { url: target = '', headers: { 'user-agent': program = '' } }: Pick<IncomingMessage, 'url' | 'headers'>,
+  contentType: string | undefined,
+  url: OriginUrl,
+): boolean {
+  const segment = lastSegment(url.path);
+  const [path = ''] = originForm(target).split('?', 1);
+  const givesWay = url.query !== null || segment === '' || !/[^.]\.+[^.]/.test(fileNameOf(url));
+  return BROWSER.test(program) && lastSegment(path) === segment && givesWay && isStated(contentType);
+}
+
+const lastSegment = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+
+/** Whether a type is one that Chromium goes by: it looks into what has none, or that of any text, but not where a depot has said `nosniff`. */
+function isStated(contentType = ''): boolean {
+  const [type = ''] = contentType.split(';', 1);
+  return !['', 'text/plain'].includes(type.trim().toLowerCase());
+}
 
 /**
  * The `Content-Disposition` of an answer: always `attachment`, with the name that the origin gives or else the one its
- * URL stands for. Browsers read `filename*`; beside it stands what the origin says to those that do not, such as curl.
+ * URL stands for, if the client has to be told (`isNamedByClient`). Browsers read `filename*`; beside it stands what the origin says to those that do
+ * not, such as curl.
  */
-export function dispositionFor(originHeader: string | undefined, url: OriginUrl): string {
+export function dispositionFor(
+  originHeader: string | undefined,
+  url: OriginUrl,
+  isNamedByClient = false,
+): string {
   const given = parametersOf(originHeader ?? '');
   const extended = cleanFileName(extendedText(given.get('filename*') ?? '') ?? '');
   const plainValue = given.get('filename') ?? '';
@@ -14,9 +46,9 @@ export function dispositionFor(originHeader: string | undefined, url: OriginUrl)
   const plainBytes = plainText === undefined ? cleanBytes(plainValue) : plain && utf8Bytes(plain);
   // Each browser reads these as it would from the origin: by the language of its user.
   const isUnread = plainText === undefined && extended === undefined && plainBytes !== undefined;
-  return isUnread
-    ? `attachment; filename="${plainBytes}"`
-    : named(extended ?? plain ?? fileNameOf(url), plainBytes);
+  if (isUnread) return `attachment; filename="${plainBytes}"`;
+  const name = extended ?? plain;
+  return name === undefined && isNamedByClient ? 'attachment' : named(name ?? fileNameOf(url), plainBytes);
 }
 
 /** The header for a name, with these bytes instead of it for those who read no `filename*`. */

@@ -93,7 +93,7 @@ async function serve(
   }
   client.begin(
     head.statusCode,
-    answerHeaders(head, answer.target.url, job.id, plane.ownId),
+    answerHeaders(request, head, answer.target.url, { jobId: job.id, depotId: plane.ownId }),
     request.method === 'HEAD' ? NO_CARE : careFor(body, components.digests, plane.relay.openDigest),
   );
   const end = await new Delivery(download, request, head, components).run(opening);

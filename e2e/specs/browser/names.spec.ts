@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   clickLink,
@@ -37,6 +37,26 @@ test('a name in the address is read as people write it', async ({ user, world })
     await expectFile(user, name, encodeURIComponent(name));
   });
 });
+
+for (const [what, address, name] of [
+  ['a program that makes it', 'download.php?id=5', 'download.zip'],
+  ['a number', '12345', '12345.zip'],
+] as const) {
+  test(`a file of a site that names it after ${what} has the extension of its type, by the add-on and by a link of the master`, async ({
+    user,
+    world,
+  }) => {
+    const [body = ''] = address.split('?');
+    const path = `/unnamed/${encodeURIComponent('application/zip')}/${address}`;
+    for (const link of [path, world.masterLink(world.originUrl + path)]) {
+      await expectThroughDepots(world, FILE_BYTES, async () => {
+        await clickLink(user, world, link);
+        await expectFile(user, name, body);
+      });
+      rmSync(join(user.downloadsDir, name));
+    }
+  });
+}
 
 test('a file whose name is there already is kept beside it', async ({ user, world }) => {
   await clickLink(user, world, '/files/twin.bin');
