@@ -678,6 +678,33 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  test.each([
+    [429, '60', '60'],
+    [503, '60', '60'],
+    [503, 'Tue, 01 Jan 2030 00:02:00 GMT', '120'],
+    [503, '1', '5'],
+    [503, '999999999', '3600'],
+    [429, undefined, '5'],
+  ])(
+    'who goes on with a file and meets a %i that asks for patience (%s) is told to come back after %s s',
+    async (status, asked, told) => {
+      const address = overlay.relayUrl(`${overlay.originUrl}/file.bin`);
+      origin = (_asked, answer) => {
+        answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).end(file);
+      };
+      expect((await fetchRaw(address)).status).toBe(200);
+      origin = (_asked, answer) => {
+        answer.setHeader('Date', 'Tue, 01 Jan 2030 00:00:00 GMT');
+        if (asked !== undefined) answer.setHeader('Retry-After', asked);
+        answer.writeHead(status, { 'Content-Length': 2 }).end('no');
+      };
+      expect(await fetchRaw(address, { headers: { range: 'bytes=1000-' } })).toMatchObject({
+        status: 503,
+        headers: { [HEADERS.error]: 'origin-unavailable', 'retry-after': told },
+      });
+    },
+  );
+
   describe('a page that somebody goes to', () => {
     const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const GOING = { ...BROWSER, 'sec-fetch-mode': 'navigate' };

@@ -729,6 +729,8 @@ interface ErrorContext {
   readonly detail?: string;
   /** Id of the depot where it happened. */
   readonly depot?: string;
+  /** How long an origin asks to be left alone. */
+  readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -737,6 +739,7 @@ export class LonghaulError extends Error {
   readonly code: ErrorCode;
   readonly detail: string | undefined;
   readonly depot: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, context: ErrorContext = {}) {
     super(context.detail ? `${ERRORS[code].message} (${context.detail})` : ERRORS[code].message, {
@@ -746,6 +749,7 @@ export class LonghaulError extends Error {
     this.code = code;
     this.detail = context.detail;
     this.depot = context.depot;
+    this.retryAfterSeconds = context.retryAfterSeconds;
   }
 
   get status(): number {

@@ -3,6 +3,7 @@ import { LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { headersToClient, ownHeaders } from '../door/client-headers.ts';
 import { isFromBeginning } from '../door/direct-answer.ts';
 import type { Job } from '../jobs/job-memory.ts';
+import { readRetryAfter } from '../origin/joined-part.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
 import { dispositionFor, isNamedAlike } from './download-name.ts';
 
@@ -120,7 +121,10 @@ export function whyUnusable(
   const { statusCode } = head;
   if (statusCode === 401 || statusCode === 407) return new LonghaulError('origin-needs-login');
   if (job.hasWorked && !RESUME_ANSWERS.has(statusCode))
-    return new LonghaulError('origin-unavailable', { detail: `it answered ${statusCode}` });
+    return new LonghaulError('origin-unavailable', {
+      detail: `it answered ${statusCode}`,
+      retryAfterSeconds: readRetryAfter(head.headers),
+    });
   const isForeign = statusCode === 206 && !isFirstBlock && !isPartOf(request, head);
   return isForeign || (statusCode === 200 && isCut(head))
     ? new LonghaulError('origin-bad-answer')

@@ -10,12 +10,20 @@ const REQUEST_FAULTS = new Set([400, 405, 431]);
 /** Refusals of tickets that say nothing of the address: what was resumed may go on later, or by another ticket. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ticket-expired', 'ticket-checks-spent']);
 
-/** Clients that may come back wait this long. */
+/** Clients that may come back wait at least this long ... */
 const RETRY_AFTER_SECONDS = 5;
+/** ... and at most this long, whatever an origin asks for: some programs wait as they are told. */
+const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
-/** The header that says when to come back, for a refusal that waiting may help. */
-export function retryAfter(status: number, mayPass: boolean): Record<string, string> {
-  return status === 503 && mayPass ? { 'Retry-After': String(RETRY_AFTER_SECONDS) } : {};
+/** The header that says when to come back, for a refusal that waiting may help; not before the time that an origin asks for. */
+export function retryAfter(
+  status: number,
+  mayPass: boolean,
+  askedSeconds = RETRY_AFTER_SECONDS,
+): Record<string, string> {
+  if (status !== 503 || !mayPass) return {};
+  const seconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil(askedSeconds));
+  return { 'Retry-After': String(Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS)) };
 }
 
 /**
@@ -53,7 +61,7 @@ export function sendRefusal(
     'Content-Length': Buffer.byteLength(text),
     [HEADERS.error]: error.code,
     [HEADERS.depot]: error.depot ?? ownId,
-    ...retryAfter(status, error.retry || hasWorked),
+    ...retryAfter(status, error.retry || hasWorked, error.retryAfterSeconds),
   });
   response.end(request.method === 'HEAD' ? undefined : text);
 }

@@ -10,13 +10,9 @@ import {
 
 /** An origin's 429 or 503: it takes no further request for now. */
 export class OriginBusy extends LonghaulError {
-  /** How long it asks to be left alone; `undefined` where it does not say. */
-  readonly retryAfterSeconds: number | undefined;
-
   constructor(status: number, retryAfterSeconds: number | undefined) {
     const wait = retryAfterSeconds === undefined ? '' : `, retry after ${Math.ceil(retryAfterSeconds)} s`;
-    super('origin-busy', { detail: `${status}${wait}` });
-    this.retryAfterSeconds = retryAfterSeconds;
+    super('origin-busy', { detail: `${status}${wait}`, retryAfterSeconds });
   }
 }
 
