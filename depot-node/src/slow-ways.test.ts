@@ -137,7 +137,7 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     ]);
     await expect.poll(transfer).toMatchObject({
       chain: CHAINS[1],
-      left: { chain: CHAINS[0], bytes: 1000, seconds: expect.any(Number) },
+      left: { chain: CHAINS[0], bytes: 1000, meanBps: 0, seconds: expect.any(Number) },
     });
   });
 

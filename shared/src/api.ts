@@ -333,6 +333,8 @@ const leftChainSchema = z.object({
   /** What had come over it, in so long from the request on. */
   bytes: count,
   seconds: z.number().check(z.minimum(0), z.maximum(MAX_JOB_SECONDS)),
+  /** What came while it was found to be slow, in bits per second: its client had held nothing up then. */
+  meanBps: z.number().check(z.minimum(0), z.maximum(MAX_GOODPUT_BPS)),
 });
 export type LeftChain = z.infer<typeof leftChainSchema>;
 

@@ -148,7 +148,11 @@ export class Delivery {
     const before = client.bytes;
     const slow = new AbortController();
     const leg = this.#watch.leg(answer.connection.stream, answer.route, answer.target.url.host);
-    const stopWatch = this.#watch.slowness(answer, () => slow.abort());
+    let slowBps = 0;
+    const stopWatch = this.#watch.slowness(answer, (meanBps) => {
+      slowBps = meanBps;
+      slow.abort();
+    });
     const end = await sendPart(answer, client, {
       relay,
       signal: AbortSignal.any([stop, slow.signal]),
@@ -169,6 +173,7 @@ export class Delivery {
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (end === 'cancelled' && stop.aborted) return broke(chain, stop.reason);
+    if (end === 'cancelled') this.#noteSlow(chain, slowBps);
     return { is: 'repairing', broken: answer, reason: REASONS[end] ?? 'slow' };
   }
 
@@ -209,7 +214,7 @@ export class Delivery {
         else if (isWorse || (!isOfOrigin && FAR_WORSE * book.bestOtherBps(over.chain) >= meanBps)) {
           if (isWorse && left) book.forgive(left.chain);
           left = { chain: over.chain, bps: meanBps };
-          this.#noteSlow(over.chain, work.bytes());
+          this.#noteSlow(over.chain, meanBps, work.bytes());
           const next = book.routes()[0] ?? over;
           this.#tellLeft(over.chain, next.chain);
           this.#download.state = { is: 'laning', answer: { ...answer, route: next }, firstBlock };
@@ -223,10 +228,11 @@ export class Delivery {
     return () => stop();
   }
 
-  /** Notes that a way is left for being slow, over which so much has come that not all of it may be the client's yet. */
-  #noteSlow(chain: Chain, comeBytes = 0): void {
+  /** Notes that a way is left that brings so little, and over which so much has come that not all of it may be the client's yet. */
+  #noteSlow(chain: Chain, meanBps: number, comeBytes = 0): void {
     const download = this.#download;
-    download.noteSlow(chain, Math.max(comeBytes, download.client.bytes), this.#components.plane.nowMs());
+    const bytes = Math.max(comeBytes, download.client.bytes);
+    download.noteSlow(chain, { bytes, meanBps }, this.#components.plane.nowMs());
   }
 
   /** Tells that lanes go on over another chain, whose connections do not stand yet. */
@@ -279,8 +285,7 @@ export class Delivery {
     try {
       if (reason === 'other-bytes') rest.noteOther();
       if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
-      if (reason === 'slow') this.#noteSlow(chain);
-      else book.noteFailure(chain);
+      if (reason !== 'slow') book.noteFailure(chain);
       const signal = AbortSignal.any([stop, client.left]);
       const repair = { target: broken.target, firstTarget: target, rest, atByte, signal };
       const { answer, prefix } = await this.#repairer.repair(repair);

@@ -43,7 +43,8 @@ export async function firstAnswer(
   const last = known && { ...target, ...known };
   if (last && goesOn(request)) {
     const own = AbortSignal.any([signal, AbortSignal.timeout(LAST_TARGET_MS)]);
-    const answer = await fetcher.firstAnswer(book, last, requestFor, own).catch(() => undefined);
+    // A server that is gone says nothing of the ways to the one that is asked then.
+    const answer = await fetcher.firstAnswer(book.anew(), last, requestFor, own).catch(() => undefined);
     const isGiven =
       answer && givesRest(request, answer.head) && !whyUnusable(request, answer.head, isBlock, job);
     if (isGiven) return answer;

@@ -87,10 +87,10 @@ export class RunningDownload {
     return this.#left;
   }
 
-  /** Notes that a chain fails it for being slow, over which so much has come; of a later one than the first it is not known what that is. */
-  noteSlow(chain: Chain, bytes: number, nowMs: number): void {
+  /** Notes that a chain fails it for being slow, over which so much has come, and so much in a second of late; of a later one than the first it is not known what that is. */
+  noteSlow(chain: Chain, come: { readonly bytes: number; readonly meanBps: number }, nowMs: number): void {
     if (!this.book.hasFailures)
-      this.#left = { chain: [...chain], bytes, seconds: (nowMs - this.startedMs) / 1000 };
+      this.#left = { chain: [...chain], ...come, seconds: (nowMs - this.startedMs) / 1000 };
     this.book.noteFailure(chain);
   }
 

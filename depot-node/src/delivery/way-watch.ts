@@ -64,7 +64,7 @@ export class WayWatch {
   }
 
   /** Tells when a way stays so slow that another one does better. Call the result to stop. */
-  slowness({ route }: FetchedAnswer, onSlow: () => void): () => void {
+  slowness({ route }: FetchedAnswer, onSlow: (meanBps: number) => void): () => void {
     const { client, job, target } = this.#init.download;
     return this.#watchFor(route, {
       // A plan promises what all of its lanes bring together; so do the connections of a client that asks for parts.

@@ -36,6 +36,13 @@ export class RouteBook {
     }
   }
 
+  /** A book of the same routes that knows of no failures: for a server whose own failures are no fault of theirs. */
+  anew(): RouteBook {
+    const book = new RouteBook(this.#ownId, this.plan.ticket);
+    for (const { ticket } of this.#routes) book.add(ticket);
+    return book;
+  }
+
   /**
    * All routes: those that failed least first, equals in the order of the plans. This depot alone is the last of equals,
    * unless a plan names it.

@@ -162,6 +162,27 @@ describe('what connections from an origin show', () => {
       expect(fullOf(1000, 70, 1).bps).toBeUndefined();
     });
 
+    test('is no bound where round trips differ by no more than timestamps are exact, or by where an address is', () => {
+      const near = new OriginEstimates();
+      const meters = [1, 2].map(() => near.begin(HOST, NETWORK, info(0, 0, { minRttMs: 0.5 }), 0));
+      for (const second of [1, 2]) {
+        for (const meter of meters)
+          meter.look(info(1000 * second, 0, { minRttMs: 0.5, receiverRttMs: 1 }), 0, 1000 * second);
+        near.endLook();
+      }
+      expect(near.take()[0]).not.toHaveProperty('fullBps');
+      const apart = new OriginEstimates();
+      const nearer = apart.begin(HOST, '192.0.2.0/24', info(0), 0);
+      const others = [1, 2].map(() => apart.begin(HOST, NETWORK, info(0), 0));
+      for (const second of [1, 2]) {
+        nearer.look(info(second, 0, { minRttMs: 20 }), 0, 1000 * second);
+        for (const meter of others)
+          meter.look(info(1000 * second, 0, { receiverRttMs: 51 }), 0, 1000 * second);
+        apart.endLook();
+      }
+      expect(apart.take()[0]).not.toHaveProperty('fullBps');
+    });
+
     test('is no bound where more came without a queue meanwhile', () => {
       const { estimates, look } = fullOf(1000, 70);
       look(3);

@@ -16,8 +16,8 @@ const STILL_COMING_MS = 200;
 const MAX_UNSTEADY_SHARE = 0.1;
 /** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
 const KEPT_UP_BYTES = 65_536;
-/** A way is full where round trips with bytes on their way are so many times the shortest one: they wait in its queue ... */
-const QUEUED = 1.25;
+/** A way is full where round trips with bytes on their way are so many times the shortest one, and by more than timestamps are exact: they wait in its queue ... */
+const QUEUED = { times: 1.25, moreMs: 3 } as const;
 /** ... of connections that bring all that comes but for such a part. */
 const LEAST_PART = 0.1;
 /** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
@@ -49,6 +49,7 @@ interface Together {
 interface Seen {
   readonly network: string | undefined;
   rttMs: number | undefined;
+  readonly rttOfNetworks: Map<string | undefined, number>;
   receivedBytes: number;
   lostBytes: number;
   goodputBps: number | undefined;
@@ -103,7 +104,7 @@ export class OriginEstimates {
         const isSteady = wasFlowing && isFlowing(info) && !isStarting;
         const elapsedMs = nowMs - lookedMs;
         const isFirst = last === first;
-        const came = noteLook(seen, { isFirst, last, info, unreadBytes, elapsedMs, isSteady });
+        const came = noteLook(seen, { network, isFirst, last, info, unreadBytes, elapsedMs, isSteady });
         if (roundsWithLoss >= WEARING_ROUNDS && isSteady && (unreadBytes ?? 0) <= KEPT_UP_BYTES)
           addTo(seen.worn, { ...came, ms: elapsedMs });
         const rounds = elapsedMs / Math.max(1, info.minRttMs ?? info.rttMs ?? 0);
@@ -151,6 +152,7 @@ export class OriginEstimates {
     const seen: Seen = {
       network,
       rttMs: undefined,
+      rttOfNetworks: new Map(),
       receivedBytes: 0,
       lostBytes: 0,
       goodputBps: undefined,
@@ -169,6 +171,7 @@ export class OriginEstimates {
 }
 
 interface Look {
+  readonly network: string | undefined;
   /** What its making told of the round trip was not noted before. */
   readonly isFirst: boolean;
   readonly last: TcpInfo;
@@ -184,11 +187,15 @@ const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 /** Gives what came, and what had been lost of it before. */
 function noteLook(
   seen: Seen,
-  { isFirst, last, info, unreadBytes, elapsedMs, isSteady }: Look,
+  { network, isFirst, last, info, unreadBytes, elapsedMs, isSteady }: Look,
 ): { readonly receivedBytes: number; readonly lostBytes: number } {
   const { minRttMs = info.rttMs } = info;
   const isNew = isFirst || hasAnswered(last, info);
-  if (isNew && minRttMs !== undefined) seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
+  if (isNew && minRttMs !== undefined) {
+    seen.rttMs = Math.min(minRttMs, seen.rttMs ?? minRttMs);
+    // An origin may have several addresses, one nearer than the other.
+    seen.rttOfNetworks.set(network, Math.min(minRttMs, seen.rttOfNetworks.get(network) ?? minRttMs));
+  }
   const grown = (one: number | undefined, other: number | undefined) =>
     Math.max(0, (other ?? 0) - (one ?? 0));
   const bytes = grown(last.receivedBytes, info.receivedBytes);
@@ -207,7 +214,7 @@ function noteLook(
   const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
   const isHeldBack = (unreadBytes ?? 0) > KEPT_UP_BYTES;
   const isWholeLook = isSteady && elapsedMs >= MIN_RATE_MS;
-  const isQueued = (info.receiverRttMs ?? 0) > QUEUED * (seen.rttMs ?? Number.POSITIVE_INFINITY);
+  const isQueued = waits(info, seen.rttOfNetworks.get(network));
   const { together } = seen;
   together.legs += 1;
   together.bps += legBps;
@@ -226,6 +233,11 @@ function noteLook(
     limit: outOfOrder > 0 ? 'network' : limit,
   };
   return came;
+}
+
+/** Whether what comes has waited on its way. */
+function waits({ receiverRttMs = 0 }: TcpInfo, shortestMs = Number.POSITIVE_INFINITY): boolean {
+  return receiverRttMs > Math.max(QUEUED.times * shortestMs, shortestMs + QUEUED.moreMs);
 }
 
 /** One that is alone says nothing of what others would get beside it: it may share its way with strangers. */

@@ -77,6 +77,10 @@ describe('decoding struct tcp_info', () => {
       isAppLimited: true,
       receiverLimitedMs: 2000,
     });
+    bytes.setUint32(92, 80_500, true);
+    expect(decodeTcpInfo(bytes, FULL_BYTES).receiverRttMs).toBeUndefined();
+    bytes.setUint8(5, 1);
+    expect(decodeTcpInfo(bytes, FULL_BYTES).receiverRttMs).toBe(80.5);
     bytes.setUint8(6, 0x73);
     for (const [options, mostBytes] of [
       [0, undefined],

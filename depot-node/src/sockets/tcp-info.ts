@@ -11,7 +11,7 @@ export interface TcpInfo {
   readonly state: number;
   readonly rttMs: number | undefined;
   readonly minRttMs: number | undefined;
-  /** Of who receives, while bytes come: from an acknowledgement to the bytes that it lets go, with what waits on their way. */
+  /** Of who receives, while bytes come: from an acknowledgement to the bytes that it lets go, with what waits on their way. Nothing where both ends send no timestamps: then the kernel measures windows. */
   readonly receiverRttMs: number | undefined;
   readonly mssBytes: number | undefined;
   /** Segments sent and not acknowledged. */
@@ -75,7 +75,10 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     state: sizeBytes > 0 ? bytes.getUint8(0) : 0,
     rttMs: scaled(small(68) || undefined, 1 / 1000),
     minRttMs: scaled(minRttUs === NO_MIN_RTT_US ? undefined : minRttUs || undefined, 1 / 1000),
-    receiverRttMs: scaled(small(92) || undefined, 1 / 1000),
+    receiverRttMs:
+      sizeBytes > 5 && (bytes.getUint8(5) & OPTIONS.timestamps) !== 0
+        ? scaled(small(92) || undefined, 1 / 1000)
+        : undefined,
     mssBytes: small(16),
     unackedSegments: small(24),
     sinceDataMs: small(52),

@@ -25,6 +25,8 @@ const LEAST_LOSS_BYTES = 10_000_000;
 const LESS_TOGETHER = 0.8;
 /** A rate that is less than this share of what was known has changed, and did not drift. */
 const FALLEN = 0.6;
+/** So many times what was doubted of a rate shows that it was none of its changes. */
+const REFUTING = 1.25;
 /** A shorter round trip is one on the same machine. */
 const LEAST_RTT_MS = 1e-3;
 
@@ -94,11 +96,14 @@ export function withReport(
   // The mean of reports counts as well: by the least of rates that scatter one alone would get less than all together.
   const isFullBelow = full && Math.max(full.value, fullBps) < (goodput?.value ?? tellingBps);
   const goodputBps = isTold ? Math.max(report.goodputBps ?? 0, leastBps) : isFullBelow ? fullBps : 0;
+  // Less than is known, that may have been more, is no sign of a change.
+  const mayBeMore = report.goodputBps === undefined && !isFullBelow && goodputBps < (goodput?.value ?? 0);
+  const take = mayBeMore ? observed : followed;
   const newGoodput = goodputBps
-    ? followed(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
-    : goodput && later(goodput, passedMs);
+    ? take(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
+    : goodput && later(isRefuted(goodput, leastBps) ? withoutDoubt(goodput) : goodput, passedMs);
   // What several got before one has got far less is of the time before.
-  const hasFallen = goodput && newGoodput && newGoodput.value < FALLEN * goodput.value;
+  const hasFallen = goodput && newGoodput && !mayBeMore && newGoodput.value < FALLEN * goodput.value;
   const knownTotal = hasFallen ? undefined : total;
   // Connections that have little to get through say nothing of what they could.
   const newTotal =
@@ -115,6 +120,15 @@ export function withReport(
     ...(newTotal ? { total: newTotal } : {}),
     ...(newLoss ? { loss: newLoss } : {}),
   };
+}
+
+/** Whether a doubt that a rate is less is none any more, since as much was got through at least. */
+function isRefuted({ value, doubted = Number.POSITIVE_INFINITY }: Figure, leastBps: number): boolean {
+  return doubted < value && leastBps > REFUTING * doubted;
+}
+
+function withoutDoubt({ doubted: _, ...figure }: Figure): Figure {
+  return figure;
 }
 
 /** What was sent and lost by a report; `undefined` where it says nothing of that. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OriginTable } from './origin-table.ts';
+import { fullBpsOf, OriginTable } from './origin-table.ts';
 
 const NOW = 1_795_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -22,6 +22,30 @@ test('an origin is known by what it showed, for each depot by itself', () => {
   expect(Math.abs(lossRate.value / 1e-3 - 1)).toBeLessThan(0.1);
   expect(table.distribution('d2', HOST, NOW).rttMs.source).toBe('assumed');
   expect(table.known(HOST).size).toBe(1);
+});
+
+test('what filled the way from an origin bounds it for twenty minutes, or until more comes, and one connection no longer', () => {
+  const table = new OriginTable();
+  const minutes = (count: number) => NOW + count * 60_000;
+  const fullAt = (nowMs: number) => {
+    const fact = table.known(HOST).get('d1');
+    return fact && fullBpsOf(fact, nowMs);
+  };
+  const { goodputBps: _, ...far } = seen;
+  for (let report = 0; report < 5; report += 1) table.report('d1', { ...far, goodputBps: 9e7 }, NOW);
+  for (let report = 0; report < 3; report += 1) table.report('d1', { ...far, fullBps: 9e6 }, NOW);
+  expect(fullAt(minutes(19))).toBeCloseTo(9e6);
+  // Less or about as much renews nothing.
+  table.report('d1', { ...far, goodputBps: 1e7 }, minutes(15));
+  expect(fullAt(minutes(19))).toBeCloseTo(9e6);
+  expect(fullAt(minutes(21))).toBeUndefined();
+  table.report('d1', { ...far, totalBps: 1.1e7 }, minutes(60));
+  expect(fullAt(minutes(60))).toBeUndefined();
+  expect(table.distribution('d1', HOST, minutes(60)).goodputBps.value).toBeGreaterThan(5e7);
+  for (let report = 0; report < 3; report += 1) table.report('d1', { ...far, fullBps: 9e6 }, minutes(61));
+  expect(fullAt(minutes(61))).toBeCloseTo(9e6);
+  table.report('d1', { ...far, totalBps: 9e7 }, minutes(62));
+  expect(fullAt(minutes(62))).toBeUndefined();
 });
 
 test('a depot that has only met an origin expects no less loss than those that are as far, whatever one beside it shows', () => {

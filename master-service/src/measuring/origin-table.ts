@@ -7,7 +7,7 @@ import {
   SEGMENT_BYTES,
 } from '@longhaul/shared';
 import * as z from 'zod';
-import { figureSchema, followed, later, observed, type Prior } from '../estimates/figure.ts';
+import { type Figure, figureSchema, followed, later, observed, type Prior } from '../estimates/figure.ts';
 import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEvidenceSchema, lossRateOf, withSent } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
@@ -36,6 +36,8 @@ const LIKE_CUBIC = 4;
 
 /** What filled a way tells for so long what it carries: nobody tests ways to origins, and other traffic has its hours. */
 const FULL_LIFE_MS = 1_200_000;
+/** So much more than what filled it says that it carries more now: one second scatters about the mean of several. */
+const WIDER = 1.25;
 
 /** Servers of one place, behind different addresses, differ by less in the logarithm of their round trips. */
 const MOVED = 0.4;
@@ -229,20 +231,15 @@ function figuresWith(
   report: OriginReport & { readonly rttMs: number },
   passedMs: number,
 ): OriginFigures {
-  const { rttMs, goodputBps, receivedBytes, lostBytes, totalBps, fullBps, firstByteMs } = report;
+  const { rttMs, goodputBps, receivedBytes, lostBytes, totalBps, firstByteMs } = report;
   const worn = report.worn
     ? wornWith(known?.worn, report.worn, passedMs)
     : known?.worn && wornLater(known.worn, passedMs);
   const sent = { sentBytes: receivedBytes, retransmittedBytes: lostBytes };
   const total = totalBps
-    ? followed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
+    ? observed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
     : known?.total && later(known.total, passedMs);
-  // What came without filling it, and was more, it carries as well.
-  const mostBps = fullBps ?? Math.max(totalBps ?? 0, goodputBps ?? 0);
-  const tellsFull = fullBps !== undefined || (known?.full && mostBps > known.full.value);
-  const full = tellsFull
-    ? followed(known?.full, mostBps, passedMs, END_LIVES.goodputMs)
-    : known?.full && later(known.full, passedMs);
+  const full = fullWith(known?.full, report, passedMs);
   const firstByte = firstByteMs
     ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
     : known?.firstByte && later(known.firstByte, passedMs);
@@ -251,7 +248,7 @@ function figuresWith(
   const moved = known?.moved && { ...known.moved, agoMs: known.moved.agoMs + passedMs };
   const network = report.prefix ?? known?.prefix;
   return {
-    ...withReport(known, { rttMs, goodputBps, fullBps, ...sent }, passedMs, END_LIVES),
+    ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs, END_LIVES),
     ...(total ? { total } : {}),
     ...(full ? { full } : {}),
     ...(firstByte ? { firstByte } : {}),
@@ -260,6 +257,18 @@ function figuresWith(
     ...(moved ? { moved } : {}),
     ...(limit === undefined ? {} : { limit }),
   };
+}
+
+/** What filled a way, as long as nothing has shown since that it carries more. */
+function fullWith(
+  known: Figure | undefined,
+  { fullBps, totalBps = 0, goodputBps = 0 }: OriginReport,
+  passedMs: number,
+): Figure | undefined {
+  const current = known && known.ageMs + passedMs <= FULL_LIFE_MS ? known : undefined;
+  if (fullBps !== undefined) return followed(current, fullBps, passedMs, END_LIVES.goodputMs);
+  const isWider = current && Math.max(totalBps, goodputBps) > WIDER * current.value;
+  return current && !isWider ? later(current, passedMs) : undefined;
 }
 
 type Worn = NonNullable<OriginFigures['worn']>;

@@ -28,6 +28,8 @@ const LEAST_COMPARED_BYTES = 100_000;
 
 /** A chain that was left is at fault where the rest has come so many times as fast over another one: else the origin is slow, or the line. */
 const TELLING_GAIN = 1.5;
+/** What has come to a stop would take for ever. */
+const MOST_TIMES_PLANNED = 1000;
 
 /** A second depot says the same of a download where it has sent so much of it, in so much longer: it may have stood ready before. */
 const SECONDED = { bytes: 0.9, times: 1.25, moreSeconds: 0.5 };
@@ -220,20 +222,15 @@ export class OutcomeBook {
     nowMs: number,
   ): void {
     const { jobId, basis, lanes, network, host, isAsked } = job;
-    if (!left || requests !== 1 || isAsked || left.chain.join() !== job.chain.join()) return;
+    // Nobody tells of another entry depot's chain.
+    if (!left || requests !== 1 || isAsked || job.chain[0] !== chain[0]) return;
+    if (left.chain.join() !== job.chain.join() || chain.join() === job.chain.join()) return;
     const restBytes = bodyBytes - left.bytes;
-    const gain = restBytes / (seconds - left.seconds) / (left.bytes / left.seconds);
-    if (chain.join() === job.chain.join() || restBytes < LEAST_COMPARED_BYTES || !(gain >= TELLING_GAIN))
-      return;
-    if (this.#isReaderSlow(job)) return;
-    const timesPlanned =
-      (left.seconds + unseenSeconds(basis)) / modelSeconds(basis, lanes, Math.max(1, left.bytes));
-    const whole = {
-      bodyBytes,
-      lanes,
-      seconds: timesPlanned * modelSeconds(basis, lanes, bodyBytes),
-      timesPlanned,
-    };
+    const restBps = (8 * restBytes) / (seconds - left.seconds);
+    if (restBytes < LEAST_COMPARED_BYTES || !(restBps >= TELLING_GAIN * left.meanBps)) return;
+    const planned = modelSeconds(basis, lanes, bodyBytes);
+    const timesPlanned = Math.min(MOST_TIMES_PLANNED, (8 * bodyBytes) / left.meanBps / planned);
+    const whole = { bodyBytes, lanes, seconds: timesPlanned * planned, timesPlanned };
     this.#init.ways?.note({ network, host }, { ...whole, jobId, chain: job.chain, isSeconded: false }, nowMs);
   }
 

@@ -175,7 +175,7 @@ async function chainsLeft(times: number): Promise<string[]> {
   for (let time = 0; time < 8; time += 1) {
     const { jobId, chain, prediction } = await planOf(master, String(time));
     taken.push(chain.join('-'));
-    const left = { chain, bytes: 2e7, seconds: prediction.seconds };
+    const left = { chain, bytes: 2e7, seconds: prediction.seconds, meanBps: 1.6e8 / prediction.seconds };
     const seconds = left.seconds * (1 + 4 / times);
     const [entry = ''] = chain;
     const download = {
@@ -201,6 +201,33 @@ async function chainsLeft(times: number): Promise<string[]> {
   }
   return taken;
 }
+
+test('who is the entry depot of another chain of the ticket tells of no chain that was left', async () => {
+  const master = await start();
+  const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  await takeOther(master, depots, 1);
+  for (let time = 0; time < 4; time += 1) {
+    const { jobId, chain, prediction, alternatives } = await planOf(master, String(time));
+    expect(chain).toEqual(['d1', 'd2']);
+    const liar = depots.find(({ id }) => id === alternatives.find(([entry]) => entry !== 'd1')?.[0]);
+    const left = { chain, bytes: 1, seconds: 100, meanBps: 1 };
+    const download = {
+      requests: 1,
+      bodyBytes: 1e8,
+      seconds: 101,
+      isWhole: true,
+      outcome: 'complete' as const,
+      left,
+    };
+    await liar?.heartbeat(master, {
+      jobs: [{ jobId, seconds: 101, legs: [], download: { ...download, chain: [liar.id] } }],
+    });
+    expect(liar).toBeDefined();
+    expect(prediction.seconds).toBeLessThan(50);
+    master.clock.advance(2);
+    for (const one of depots) await one.heartbeat(master);
+  }
+});
 
 test('a chain that downloads leave for being slow is left by plans, but not where they get no more over another one', async () => {
   const better = await chainsLeft(8);

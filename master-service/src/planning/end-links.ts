@@ -369,12 +369,12 @@ export class EndLinks {
     const isAsOthersSaw = total.source !== 'measured' && perAddressBps !== undefined;
     const heldBps = isAsOthersSaw ? perAddressBps : heldTogetherBps(known.goodputBps, fact, nowMs);
     // What one connection was given is no bound for several, nor what several were that left room.
-    const carriedBps = (fact && fullBpsOf(fact, nowMs)) ?? Math.max(UNKNOWN_RATE.bps, mostBps);
+    const fullBps = fact && fullBpsOf(fact, nowMs);
     return endLeg(known, fact !== undefined, {
-      rateBps: heldBps ?? carriedBps,
+      rateBps: heldBps ?? fullBps ?? Math.max(UNKNOWN_RATE.bps, mostBps),
       windowBytes,
       // Where lanes follow, the fastest second of one alone is that of its start: it does not last.
-      goodputBps: isMeasured ? Math.min(known.goodputBps.value, wornBps) : undefined,
+      goodputBps: isMeasured ? Math.min(known.goodputBps.value, wornBps, fullBps ?? wornBps) : undefined,
       rateSource: isMeasured ? 'measured' : total.source,
       rateSpread: isMeasured ? known.goodputBps.spread : ofSeveral,
       sender,

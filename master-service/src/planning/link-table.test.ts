@@ -98,6 +98,28 @@ describe('a link', () => {
     expect(seen(2000)).toBe(9.6e6);
   });
 
+  test('that may be slower by one report is as fast as before once it got through more than that, at least', () => {
+    const table = new LinkTable([], 1000);
+    const report = (told: Omit<LinkReport, 'to' | 'rttMs'>, atMs: number) =>
+      table.report('d1', { to: 'd2', rttMs: 80, ...told }, NOW + atMs);
+    for (let time = 0; time < 9; time += 1) report({ goodputBps: 6e8 }, 0);
+    report({ goodputBps: 1.2e8 }, 1000);
+    const doubted = () => table.distribution('d2', 'd1', NOW).doubtedBps;
+    expect(doubted()).toBe(1.2e8);
+    report({ leastGoodputBps: 2e8 }, 2000);
+    expect(doubted()).toBeUndefined();
+  });
+
+  test('is no narrower by what came through at least, however long nobody has measured it', () => {
+    const table = new LinkTable([], 1000);
+    for (let time = 0; time < 9; time += 1)
+      table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 3e8, totalBps: 9e8 }, NOW);
+    for (const minutes of [120, 121])
+      table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 6e7 }, NOW + minutes * 60_000);
+    expect(table.estimate('d2', 'd1', NOW + 7_260_000)?.rateBps).toBeGreaterThan(5e8);
+    expect(table.distribution('d2', 'd1', NOW + 7_260_000).fellFromBps).toBeUndefined();
+  });
+
   describe('that several connections fill', () => {
     const lanes = (totalBps: number) => ({ to: 'd2', rttMs: 80, leastGoodputBps: totalBps / 8, totalBps });
     const full = (fullBps: number) => ({ ...lanes(fullBps), fullBps });
