@@ -37,6 +37,11 @@ export interface ReadOptions extends BodyTaker {
   readonly startByte?: number | undefined;
 }
 
+export interface PatientReadOptions extends ReadOptions {
+  /** Told of such a silence, in place of its being the end: whoever reads may wait on, or close. */
+  readonly onSilent?: () => void;
+}
+
 /** A body of known length that has been taken from HTTP. */
 export interface TakenBody {
   /** What had been read already. */
@@ -70,6 +75,7 @@ export class Exchange {
   #message: IncomingMessage | undefined;
   /** Ends the reading of the body; set while it is read. */
   #endRead: ((end: BodyRead) => void) | undefined;
+  #onSilent: () => void = () => this.#endRead?.('source-silent');
   #isPaused = false;
   /** Ends the rest that it takes because its chunks are tiny. */
   #resting: NodeJS.Timeout | undefined;
@@ -134,7 +140,7 @@ export class Exchange {
   }
 
   /** Reads the body. Never rejects; whatever is not `complete` has ended the connection. */
-  read({ sizeBytes, silenceMs, onChunk }: ReadOptions): Promise<BodyRead> {
+  read({ sizeBytes, silenceMs, onChunk, onSilent }: PatientReadOptions): Promise<BodyRead> {
     const message = this.#message;
     if (!message || this.#endRead) throw new Error('there is no body to read');
     let comeBytes = 0;
@@ -172,12 +178,18 @@ export class Exchange {
         resolve(end);
       };
       this.#endRead = settle;
+      if (onSilent) this.#onSilent = onSilent;
       message.on('data', onData).once('end', onEnd).once('close', onClose);
-      this.#silence.start(silenceMs, () => settle('source-silent'));
+      this.#silence.start(silenceMs, this.#onSilent);
       this.#flow();
       // What happened before anybody listened makes no event any more.
       if (message.destroyed && !message.readableEnded) settle('source-broke');
     });
+  }
+
+  /** Counts the silence of a body that is read anew, of which there may be so much. */
+  allowSilence(silenceMs: number): void {
+    if (this.#endRead && !this.#isOver) this.#silence.start(silenceMs, this.#onSilent);
   }
 
   /**

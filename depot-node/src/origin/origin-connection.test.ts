@@ -196,6 +196,28 @@ describe('reading an answer', () => {
     await fc.assert(property, { numRuns: 40 });
   });
 
+  test('is silent for as long as its reader waits, who may read on then', async () => {
+    const { promise: standing, resolve: take } = Promise.withResolvers<Socket>();
+    serve = (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab');
+      take(socket);
+    };
+    const { connection } = await ask();
+    const socket = await standing;
+    let silences = 0;
+    const onSilent = () => {
+      silences += 1;
+      if (silences === 1) connection.allowSilence(50);
+      else socket.end('cd');
+    };
+    const chunks: Buffer[] = [];
+    const onChunk = (chunk: Buffer) => chunks.push(chunk);
+    expect(await connection.read({ silenceMs: 50, onSilent, onChunk })).toBe('complete');
+    connection.close();
+    expect(Buffer.concat(chunks).toString()).toBe('abcd');
+    expect(silences).toBe(2);
+  });
+
   test('may be asked again behind a body that ended in the very moment in which its reader was paused', async () => {
     serve = (socket) => {
       const answer = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';

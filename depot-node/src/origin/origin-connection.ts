@@ -5,7 +5,7 @@ import { MOST_HEAD_BYTES } from '../relay/answer-reader.ts';
 import { PendingStream } from '../sockets/pending-stream.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
-import { type BodyRead, Exchange, type ReadOptions, type TakenBody } from './exchange.ts';
+import { type BodyRead, Exchange, type PatientReadOptions, type TakenBody } from './exchange.ts';
 import { LenientHead } from './lenient-head.ts';
 import type { AnswerHead } from './representation.ts';
 
@@ -102,8 +102,13 @@ export class OriginConnection implements Conversation {
   }
 
   /** Reads the body of the answer. Never rejects; whatever is not `complete` has ended the connection. */
-  async read(options: ReadOptions): Promise<BodyRead> {
+  async read(options: PatientReadOptions): Promise<BodyRead> {
     return this.#exchange?.read(options) ?? 'source-broke';
+  }
+
+  /** Counts the silence of a body that is read anew, of which there may be so much. */
+  allowSilence(silenceMs: number): void {
+    this.#exchange?.allowSilence(silenceMs);
   }
 
   /**
