@@ -52,7 +52,7 @@ const DEFAULT_CONNECT_SECONDS = 8;
 const DEFAULT_ANSWER_SECONDS = 60;
 /** `timeouts.silenceSeconds`: Silence of a sender whose bytes are wanted, after which it counts as broken. */
 const DEFAULT_SILENCE_SECONDS = 60;
-/** `failover.silenceSeconds`: The same in the middle of a body that can go on over another way: a person has not noticed yet. */
+/** `failover.silenceSeconds`: The same in the middle of a body, after which its rest is asked for over another way: a person has not noticed yet. */
 const DEFAULT_FAILOVER_SILENCE_SECONDS = 5;
 /** `failover.slowShare`: Of the plan's rate: below a quarter the plan was wrong, above it a break costs more than it brings. */
 const DEFAULT_SLOW_SHARE = 0.25;

@@ -44,7 +44,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   });
 
   const fileUrl = () => `${overlay.originUrl}${origin.path}`;
-  const download = (entry = 'd1', headers = {}): Promise<RawAnswer> =>
+  const download = (entry = 'd1', headers = {}, lanes = 1): Promise<RawAnswer> =>
     fetchRaw(
       overlay.relayUrl(
         fileUrl(),
@@ -53,6 +53,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
             [entry, 'd2'],
             [entry, 'd3'],
           ],
+          lanes,
         },
         entry,
       ),
@@ -101,6 +102,88 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
           atByte: 700_000,
         }),
       ]);
+      await expect.poll(() => origin.silent.map(({ destroyed }) => destroyed)).toEqual([true]);
+    });
+
+    describe('of an origin that pauses', () => {
+      const entry = 'impatient';
+      const PAUSE: Fault = { how: 'pause', at: 700_000, ms: 900 };
+      const SILENCE: Fault = { how: 'silence', at: 700_000 };
+      const refused = (status: number) =>
+        Array.from({ length: 50 }, (): Fault => ({ how: 'refused', status }));
+      const expectWhole = ({ broken, body }: RawAnswer) => {
+        expect(broken).toBeUndefined();
+        expect(hash(body)).toBe(hash(origin.file));
+      };
+
+      test.each([403, 410, 429])(
+        'waits for it where each further question is answered by %i',
+        async (status) => {
+          origin.faults = [PAUSE, ...refused(status)];
+          expectWhole(await download(entry));
+          // Over no way is it asked twice.
+          expect(origin.ranges.length).toBeGreaterThan(1);
+          expect(origin.ranges.length).toBeLessThanOrEqual(4);
+          expect(eventsOf(entry, 'failover')).toEqual([]);
+        },
+      );
+
+      test('waits for it where it has refused the first block of a lane, too', async () => {
+        origin.faults = [PAUSE, ...refused(403)];
+        expectWhole(await download(entry, {}, 4));
+        expect(origin.ranges.slice(0, 2)).toEqual([undefined, expect.stringMatching(/^bytes=0-/)]);
+        expect(eventsOf(entry, 'failover')).toEqual([]);
+      });
+
+      test('keeps its way where bytes come over it before an answer over another one', async () => {
+        origin.faults = [SILENCE, { how: 'unanswered' }];
+        const answer = download(entry);
+        await expect.poll(() => origin.ranges.length).toBe(2);
+        origin.silent[0]?.end(origin.file.subarray(700_000));
+        expectWhole(await answer);
+        expect(origin.ranges).toHaveLength(2);
+        expect(eventsOf(entry, 'failover')).toEqual([]);
+      });
+
+      test('waits for it where it has no ranges, whatever it says: the whole is not worth a pause', async () => {
+        origin.faults = [PAUSE];
+        origin.onAnswer = () => {
+          origin.ignoresRanges = true;
+        };
+        expectWhole(await download(entry));
+        expect(origin.ranges.length).toBeGreaterThan(1);
+        expect(eventsOf(entry, 'failover')).toEqual([]);
+      });
+
+      test('is repaired as any other where the way that it waits for breaks', async () => {
+        origin.faults = [SILENCE, ...refused(403).slice(0, 3)];
+        const answer = download(entry);
+        await expect.poll(() => origin.ranges.length).toBe(4);
+        origin.silent[0]?.socket?.resetAndDestroy();
+        expectWhole(await answer);
+        expect(eventsOf(entry, 'failover')).toMatchObject([{ reason: 'reset', atByte: 700_000 }]);
+      });
+
+      test('has each byte once, whichever way brings it first', async () => {
+        const pause = fc.record({
+          how: fc.constant('pause' as const),
+          at: fc.integer({ min: 0, max: FILE_BYTES - 1 }),
+          // About as long as a way may be silent; relay threads notice that later.
+          ms: fc.integer({ min: 290, max: 560 }),
+        });
+        const more = fc.array(fc.oneof(pause, fc.constantFrom(...refused(404))), { maxLength: 5 });
+        await fc.assert(
+          fc.asyncProperty(pause, more, async (first, others) => {
+            // What was asked for of the last one may still come.
+            origin.begin();
+            origin.faults = [first, ...others];
+            const answer = await download(entry);
+            expect(answer.broken).toBeUndefined();
+            expect(hash(answer.body)).toBe(hash(origin.file));
+          }),
+          { numRuns: 12 },
+        );
+      }, 60_000);
     });
 
     test('goes on within the part that the client asked for', async () => {
@@ -332,6 +415,17 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       origin.faults = [{ how: 'reset', at: 900_000 }];
       expect((await download(entry)).broken).toBeUndefined();
       await expect.poll(() => eventsOf(entry, 'transfer')).toMatchObject([{ sha256: hash(origin.file) }]);
+    });
+
+    test('is checked also where the last byte comes after a pause, and nothing else can be asked for', async () => {
+      const entry = 'impatient';
+      origin.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Repr-Digest': `sha-256=:${sha256()}:` };
+      const refused = Array.from({ length: 50 }, (): Fault => ({ how: 'refused', status: 403 }));
+      origin.faults = [{ how: 'pause', at: FILE_BYTES - 1, ms: 900 }, ...refused];
+      const answer = await download(entry);
+      expect(answer.broken).toBeUndefined();
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(eventsOf(entry, 'failover')).toEqual([]);
     });
 
     test.each([

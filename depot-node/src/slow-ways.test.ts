@@ -31,6 +31,9 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   let held: HeldAnswer[];
   let onHeld: () => void = () => undefined;
   let givesParts: boolean;
+  /** What it answers to all questions behind the first. */
+  let refusesBy: number | undefined;
+  let refused: number;
 
   beforeAll(async () => {
     const config = {
@@ -44,6 +47,8 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   beforeEach(() => {
     held = [];
     givesParts = true;
+    refusesBy = undefined;
+    refused = 0;
     overlay.depot('d1').events.length = 0;
     // The watch looks when the test says that a second has gone by; all else takes its own time.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -53,6 +58,11 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
   });
 
   function answerWhenTold(asked: IncomingMessage, answer: ServerResponse): void {
+    if (refusesBy !== undefined && held.length > 0) {
+      answer.writeHead(refusesBy, { 'Content-Length': 0 }).end();
+      refused += 1;
+      return;
+    }
     const range = givesParts ? /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') : null;
     const end = Number(range?.[2] || FILE.length - 1) + 1;
     const start = Number(range?.[1] ?? 0);
@@ -153,6 +163,30 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     expect(client.bytes()).toBe(FILE.length);
     expect(failovers()).toEqual([]);
   });
+
+  test.each([403, 429])(
+    'keeps its chain where each further question is answered by %i, and loses nothing',
+    async (status) => {
+      refusesBy = status;
+      const opened = begin(urlFor(80_000_000));
+      const [first] = await answers(1);
+      first?.give(1000);
+      const client = await opened;
+      await haveCome(1000);
+      vi.advanceTimersByTime(LOOKS * 1000);
+      // It comes while another way is asked for, or behind that.
+      first?.give(1_000_000);
+      await haveCome(1_001_000);
+      expect(refused).toBe(1);
+      vi.advanceTimersByTime(2 * LOOKS * 1000);
+      first?.give(FILE.length);
+      await client.ended;
+      expect(client.isRight()).toBe(true);
+      expect(refused).toBe(1);
+      expect(failovers()).toEqual([]);
+      await expect.poll(transfer).toMatchObject({ chain: CHAINS[0], left: undefined });
+    },
+  );
 
   test('in six parts at once keeps its chain while they bring together what it promises', async () => {
     const PARTS = 6;

@@ -15,11 +15,11 @@ import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import type { Route } from '../routes/route-book.ts';
 import type { LastTargets } from './last-targets.ts';
 import type { Opening } from './open-download.ts';
-import { Repairer, type RepairLimits } from './repair.ts';
+import { isRefusal, type Repair, type Repaired, Repairer, type RepairLimits } from './repair.ts';
 import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { sendOverLanes } from './send-over-lanes.ts';
-import { type PartEnd, sendPart } from './send-part.ts';
+import { type PartEnd, type PartSender, type SendLimits, takePart } from './send-part.ts';
 import { type WayLimits, WayWatch } from './way-watch.ts';
 
 export interface DeliveryComponents {
@@ -34,19 +34,27 @@ export interface DeliveryComponents {
   readonly lastTargets: LastTargets;
 }
 
+/** How the sending of an answer ended, and what goes on behind it where another way was there before. */
+interface SentWay {
+  readonly end: PartEnd;
+  readonly repaired?: Repaired;
+}
+
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;
 
-const REASONS: Readonly<Partial<Record<PartEnd, BreakReason>>> = {
+const REASONS = {
   'source-ended': 'ended',
   'source-broke': 'reset',
   'source-silent': 'silent',
   'other-bytes': 'other-bytes',
-};
+} as const satisfies Partial<Record<PartEnd, BreakReason>>;
 
 /** Where lanes bring no more than so many times what the way brought that they left, the origin itself is slow. */
 const TELLING_GAIN = 1.5;
 /** Where they bring less than this share of it, they go back. */
 const FAR_WORSE = 0.5;
+/** Behind so many answers in a row that brought nothing, one that brings nothing either is no pause. */
+const MOST_BARREN = 3;
 
 /**
  * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is far too slow,
@@ -61,6 +69,8 @@ export class Delivery {
   readonly #rest: RestPlan;
   readonly #watch: WayWatch;
   readonly #isHeadOnly: boolean;
+  /** Answers in a row before this one that brought the client nothing. */
+  #barren = 0;
 
   constructor(
     download: RunningDownload,
@@ -95,9 +105,7 @@ export class Delivery {
       limits: failover,
       leaving: () => {
         if (failover.maxTries === 0 || !this.#rest.isPossible) return 'fatal';
-        // Tries are there again when this way has brought some MiB.
-        const isCheap = this.#rest.isCheap && !download.mayLapse && !this.#repairer.isSpent;
-        return isCheap ? 'free' : 'dear';
+        return this.#isCheapToLeave ? 'free' : 'dear';
       },
     });
   }
@@ -145,18 +153,9 @@ export class Delivery {
     const own = part && readPart(answer.head);
     // A body that comes again may be framed in another way than the one that the client was told the length of.
     const againBytes = prefix && missing ? prefix.restBytes + missing.endByte - missing.startByte : undefined;
-    const before = client.bytes;
-    const slow = new AbortController();
     const leg = this.#watch.leg(answer.connection.stream, answer.route, answer.target.url.host);
-    let slowBps = 0;
-    const stopWatch = this.#watch.slowness(answer, (meanBps) => {
-      slowBps = meanBps;
-      slow.abort();
-    });
-    const end = await sendPart(answer, client, {
+    const sender = await takePart(answer, client, {
       relay,
-      signal: AbortSignal.any([stop, slow.signal]),
-      silenceMs: this.#watch.silenceMs(),
       stallMs: timeouts.stallMs,
       sizeBytes: own ? own.endByte - own.startByte : againBytes,
       prefix,
@@ -165,16 +164,117 @@ export class Delivery {
         client.noteAgain(bytes);
       },
     });
-    stopWatch();
+    const { end, repaired } = await this.#sendOrReplace(answer, sender);
     leg.stop();
-    this.#watch.noteEnd(client.bytes > before);
-    if (client.bytes > before) this.#rest.noteNew();
+    sender.leave();
+    if (repaired) return this.#goOnWith(repaired);
     if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
-    if (end === 'cancelled' && stop.aborted) return broke(chain, stop.reason);
-    if (end === 'cancelled') this.#noteSlow(chain, slowBps);
-    return { is: 'repairing', broken: answer, reason: REASONS[end] ?? 'slow' };
+    if (end === 'cancelled') return broke(chain, stop.reason);
+    return { is: 'repairing', broken: answer, reason: REASONS[end] };
+  }
+
+  /**
+   * Sends an answer to its end, or until the rest of it can come over another way: a way that is silent or slow is kept until then. There are links that are good
+   * for one request, and origins that count them: over one connection a pause is only a pause.
+   */
+  async #sendOrReplace(answer: FetchedAnswer, sender: PartSender): Promise<SentWay> {
+    const { client, stop } = this.#download;
+    const { timeouts } = this.#components.plane;
+    const firstBytes = client.bytes;
+    let mayBeSlow = true;
+    for (;;) {
+      const silenceMs = this.#watch.silenceMs();
+      const slow = new AbortController();
+      let slowBps = 0;
+      const onSlow = (meanBps: number) => {
+        slowBps = meanBps;
+        slow.abort();
+      };
+      const stopWatch = mayBeSlow ? this.#watch.slowness(answer, onSlow) : undefined;
+      const before = client.bytes;
+      const end = await this.#sendOn(sender, { signal: AbortSignal.any([stop, slow.signal]), silenceMs });
+      stopWatch?.();
+      if (client.bytes === before) this.#watch.noteEnd(false);
+      if (client.bytes > firstBytes) this.#barren = 0;
+      const isSlow = end === 'cancelled' && !stop.aborted;
+      const isPause = end === 'source-silent' && silenceMs < timeouts.stallMs && this.#barren < MOST_BARREN;
+      const sent =
+        isSlow || isPause
+          ? await this.#askBeside(answer, sender, isSlow ? { slowBps } : { silentMs: silenceMs })
+          : { end };
+      if (sent.end !== 'cancelled' || sent.repaired || stop.aborted) {
+        if (client.bytes === firstBytes) this.#barren += 1;
+        return sent;
+      }
+      if (isSlow) mayBeSlow = false;
+    }
+  }
+
+  /**
+   * Asks for the rest over another way than one that is slow, or has been silent for so many milliseconds, and stands meanwhile. From a silent one bytes may come: then it
+   * is kept. What comes from a slow one waits in its connection. So another way begins at the client's next byte, or is not taken.
+   */
+  async #askBeside(
+    answer: FetchedAnswer,
+    sender: PartSender,
+    { slowBps, silentMs = 0 }: { readonly slowBps?: number; readonly silentMs?: number },
+  ): Promise<SentWay> {
+    const { failover, plane } = this.#components;
+    const { book, client, stop } = this.#download;
+    const { chain } = answer.route;
+    const { bytes } = client;
+    const keptFor = slowBps === undefined ? 'silent' : 'slow';
+    const tell = this.#failoverFrom(chain, keptFor);
+    const found = new AbortController();
+    /** Aborts when the way that is kept brings something, or has ended by itself. */
+    const goesOn = new AbortController();
+    let hasCome = false;
+    const later =
+      keptFor === 'silent' &&
+      this.#sendOn(sender, {
+        signal: AbortSignal.any([stop, found.signal]),
+        silenceMs: plane.timeouts.stallMs,
+        onCome: () => {
+          hasCome = true;
+          goesOn.abort();
+        },
+      });
+    if (later) void later.then(() => goesOn.abort());
+    if (slowBps === undefined) book.noteFailure(chain);
+    else this.#noteSlow(chain, slowBps);
+    const asking = later ? goesOn.signal : AbortSignal.timeout(failover.silenceMs);
+    const repaired = await this.#findRest(answer, {
+      signal: AbortSignal.any([stop, client.left, asking]),
+      keptFor,
+      // For the whole again a way has to be silent for longer.
+      onlyPart: this.#isCheapToLeave && silentMs < plane.timeouts.silenceMs,
+    }).catch((failure: unknown) => {
+      if (!asking.aborted && (later || isRefusal(failure))) this.#rest.noteRefusal();
+    });
+    found.abort();
+    const end = later ? await later : 'cancelled';
+    const isOver = stop.aborted || end === 'complete' || end === 'sink-broke' || end === 'sink-stalled';
+    if (repaired && !isOver && !hasCome && client.bytes === bytes) {
+      tell(repaired);
+      return { end, repaired };
+    }
+    repaired?.answer.connection.reset();
+    if (end === 'cancelled') this.#download.noteKept(chain);
+    return { end };
+  }
+
+  /** Sends on, and notes whether that brings anything. */
+  async #sendOn(sender: PartSender, limits: SendLimits): Promise<PartEnd> {
+    const { client } = this.#download;
+    const before = client.bytes;
+    const end = await sender.send(limits);
+    if (client.bytes > before) {
+      this.#watch.noteEnd(true);
+      this.#rest.noteNew();
+    }
+    return end;
   }
 
   async #lane({ answer, firstBlock }: StateOf<'laning'>): Promise<DownloadState> {
@@ -237,10 +337,8 @@ export class Delivery {
 
   /** Tells that lanes go on over another chain, whose connections do not stand yet. */
   #tellLeft(from: Chain, to: Chain): void {
-    const { client, job, missing } = this.#download;
-    const atByte = missing?.startByte ?? client.bytes;
-    const { id: jobId } = job;
-    const change = { from, to, atByte, isAgain: false, seconds: 0 };
+    const { id: jobId } = this.#download.job;
+    const change = { from, to, atByte: this.#nextByte, isAgain: false, seconds: 0 };
     this.#components.plane.observe({ type: 'failover', jobId, reason: 'slow', ...change });
   }
 
@@ -269,34 +367,53 @@ export class Delivery {
   }
 
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<DownloadState> {
-    const { lastTargets, plane } = this.#components;
-    const { observe, nowMs } = plane;
     const { chain } = broken.route;
-    const { book, client, job, missing, stop, target } = this.#download;
+    const { book, client, missing, stop } = this.#download;
     const rest = this.#rest;
-    const begunMs = nowMs();
-    const atByte = missing?.startByte ?? client.bytes;
-    const tell = (to: Chain | undefined, isAgain = false) => {
-      const seconds = (nowMs() - begunMs) / 1000;
-      observe({ type: 'failover', jobId: job.id, reason, from: chain, to, atByte, isAgain, seconds });
-    };
+    const tell = this.#failoverFrom(chain, reason);
     // Everything was there but the end of the message.
     if (missing && this.#isWhole) return { is: 'finishing', chain };
     try {
       if (reason === 'other-bytes') rest.noteOther();
       if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
-      if (reason !== 'slow') book.noteFailure(chain);
-      const signal = AbortSignal.any([stop, client.left]);
-      const repair = { target: broken.target, firstTarget: target, rest, atByte, signal };
-      const { answer, prefix } = await this.#repairer.repair(repair);
-      tell(answer.route.chain, prefix !== undefined);
-      lastTargets.note(job, target, answer.target);
-      return { is: 'sending', answer, prefix };
+      book.noteFailure(chain);
+      const repaired = await this.#findRest(broken, { signal: AbortSignal.any([stop, client.left]) });
+      tell(repaired);
+      return this.#goOnWith(repaired);
     } catch (failure) {
       if (client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };
-      tell(undefined);
+      tell();
       return broke(chain, stop.aborted ? stop.reason : failure);
     }
+  }
+
+  /** Has the rest come over another way, and what is asked for later asked for at the same server. */
+  #goOnWith(repaired: Repaired): StateOf<'sending'> {
+    const { job, target } = this.#download;
+    this.#components.lastTargets.note(job, target, repaired.answer.target);
+    return { is: 'sending', ...repaired };
+  }
+
+  #findRest(
+    { target }: FetchedAnswer,
+    how: Pick<Repair, 'signal' | 'keptFor' | 'onlyPart'>,
+  ): Promise<Repaired> {
+    const { target: firstTarget } = this.#download;
+    return this.#repairer.repair({ target, firstTarget, rest: this.#rest, atByte: this.#nextByte, ...how });
+  }
+
+  /** A repair that begins now; gives what tells how it has ended. */
+  #failoverFrom(from: Chain, reason: BreakReason): (repaired?: Repaired) => void {
+    const { observe, nowMs } = this.#components.plane;
+    const { id: jobId } = this.#download.job;
+    const begunMs = nowMs();
+    const atByte = this.#nextByte;
+    return (repaired) => {
+      const to = repaired?.answer.route.chain;
+      const isAgain = repaired?.prefix !== undefined;
+      const seconds = (nowMs() - begunMs) / 1000;
+      observe({ type: 'failover', jobId, reason, from, to, atByte, isAgain, seconds });
+    };
   }
 
   async #finish(chain: Chain): Promise<DownloadState> {
@@ -309,6 +426,18 @@ export class Delivery {
     } catch (failure) {
       return broke(chain, failure);
     }
+  }
+
+  /** Whether another way would bring the rest and nothing else, as far as is known. */
+  get #isCheapToLeave(): boolean {
+    // Tries are there again when this way has brought some MiB.
+    return this.#rest.isCheap && !this.#download.mayLapse && !this.#repairer.isSpent;
+  }
+
+  /** The first byte of the file that the client has not. */
+  get #nextByte(): number {
+    const { missing, client } = this.#download;
+    return missing?.startByte ?? client.bytes;
   }
 
   /** Whether everything has come, as far as it is known where that ends. */

@@ -16,7 +16,7 @@ export interface RepairLimits extends RepairTimeLimits {
   readonly silenceMs: number;
 }
 
-interface Repair {
+export interface Repair {
   /** Where the last answer came from. */
   readonly target: Target;
   /** What the client asked for; it may lead elsewhere by now than to `target`. */
@@ -26,6 +26,13 @@ interface Repair {
   /** Bytes that the client has. */
   readonly atByte: number;
   readonly signal: AbortSignal;
+  /**
+   * Why the last way was given up, where it stands until there is another one. Then a refusal ends the search: the origin may count questions. And a way that is only
+   * slow is left for one that promises more, or for none.
+   */
+  readonly keptFor?: 'silent' | 'slow';
+  /** Whether nothing but the part will do: the whole again would be more than the last way still has to bring. */
+  readonly onlyPart?: boolean;
 }
 
 /** One turn over all ways, and what it has met. */
@@ -33,10 +40,12 @@ interface Round extends Repair {
   readonly time: RepairTime;
   /** The route that led to the target's server last, which did not answer, or could not. */
   faultyOver: Route | undefined;
+  /** The last refusal of the origin. */
+  refusal: unknown;
 }
 
 /** An answer that brings the rest. */
-interface Repaired {
+export interface Repaired {
   readonly answer: FetchedAnswer;
   /** What it brings before that: bytes that the client has. */
   readonly prefix: KnownPrefix | undefined;
@@ -111,7 +120,7 @@ export class Repairer {
     const signal = AbortSignal.any([repair.signal, time.signal]);
     let cause: unknown;
     let outageTries = 0;
-    await this.#rest(repair.atByte, signal);
+    await this.#rest(repair, signal);
     repair.signal.throwIfAborted();
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       const triesBefore = this.#tries;
@@ -122,6 +131,7 @@ export class Repairer {
         return repaired;
       } catch (failure) {
         repair.signal.throwIfAborted();
+        if (repair.keptFor === 'slow' || (repair.keptFor && isRefusal(failure))) throw failure;
         const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
         isOtherName = isChanged && repair.rest.metOtherName;
         this.#changed = isChanged && !isOtherName ? this.#changed + 1 : 0;
@@ -147,17 +157,17 @@ export class Repairer {
   }
 
   /**
-   * Waits before a repair where the last way brought nothing. An origin or depot that is just being restarted would otherwise
+   * Waits before a repair where the last way brought nothing and broke. An origin or depot that is just being restarted would otherwise
    * use up all tries within a moment.
    */
-  async #rest(atByte: number, signal: AbortSignal): Promise<void> {
+  async #rest({ atByte, keptFor }: Repair, signal: AbortSignal): Promise<void> {
     this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
     if (atByte - this.#triesFromByte >= RENEWS_TRIES_BYTES) {
       this.#tries = 0;
       this.#triesFromByte = atByte;
     }
     this.#atByte = atByte;
-    if (this.#fruitless === 0) return;
+    if (this.#fruitless === 0 || keptFor) return;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#fruitless - 1), LONGEST_PAUSE_MS);
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }
@@ -167,20 +177,21 @@ export class Repairer {
    * third one. Only one that has the same version is taken.
    */
   async #round(repair: Repair, time: RepairTime, signal: AbortSignal): Promise<Repaired> {
-    const round: Round = { ...repair, time, faultyOver: undefined };
+    const round: Round = { ...repair, time, faultyOver: undefined, refusal: undefined };
     try {
       return await this.#overRoutes(round, signal);
     } catch (failure) {
-      const { faultyOver: route, target, firstTarget } = round;
+      const { faultyOver: route, target, firstTarget, refusal } = round;
+      const told = repair.keptFor ? (refusal ?? failure) : failure;
       const mayBeElsewhere = !isSameServer(target, firstTarget) && !this.isSpent && !signal.aborted;
       // Whoever asks to be left alone for a while is not asked again by a way round.
       const isToWait = failure instanceof OriginBusy && (failure.retryAfterSeconds ?? 0) > 0;
-      if (!route || !mayBeElsewhere || isToWait) throw failure;
+      if (!route || !mayBeElsewhere || isToWait) throw told;
       this.#tries += 1;
       const own = AbortSignal.any([signal, AbortSignal.timeout(OTHER_SERVER_MS)]);
       const fromFirst = { ...round, target: firstTarget };
       return await this.#attempt(route, fromFirst, own, () => undefined).catch(() => {
-        throw failure;
+        throw told;
       });
     }
   }
@@ -195,6 +206,7 @@ export class Repairer {
         if (isWayFailure(failure) && !signal.aborted) this.#fetcher.noteFailure(this.#book, route, failure);
         else this.#book.noteFailure(route.chain);
         if (isAnswer(failure) && !signal.aborted) round.time.noteAnswer();
+        if (isRefusal(failure)) round.refusal = failure;
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code);
       },
@@ -203,7 +215,7 @@ export class Repairer {
   }
 
   /** The routes that have not failed yet, then those of a new plan, then all others; this depot alone last among equals. */
-  async *#routes({ rest, target }: Repair): AsyncGenerator<Route> {
+  async *#routes({ rest, target, keptFor }: Repair): AsyncGenerator<Route> {
     const tried = new Set<Route>();
     const isWay = ({ chain }: Route) => chain.length === 1 || !rest.needsDirectWay;
     const untried = () => this.#book.routes().filter((route) => isWay(route) && !tried.has(route));
@@ -215,7 +227,7 @@ export class Repairer {
         tried.add(route);
         this.#tries += 1;
         yield route;
-      } else if (hasAsked) return;
+      } else if (hasAsked || keptFor === 'slow') return;
       else {
         hasAsked = true;
         await this.#planAnew(target);
@@ -234,8 +246,9 @@ export class Repairer {
   }
 
   async #attempt(route: Route, round: Round, signal: AbortSignal, onStands: () => void): Promise<Repaired> {
-    const { target, firstTarget, rest } = round;
-    const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, rest.request, signal, onStands);
+    const { target, firstTarget, rest, onlyPart } = round;
+    const request = onlyPart ? rest.requestForPart : rest.request;
+    const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, request, signal, onStands);
     let answer = await fetchFrom(target);
     if (isOutdated(answer.head.statusCode) && firstTarget.url !== target.url) {
       answer.connection.reset();
@@ -246,7 +259,7 @@ export class Repairer {
       answer.connection.reset();
       throw new LonghaulError('origin-bad-answer', { detail: 'its end through a tunnel proves nothing' });
     }
-    const judged = rest.judge(answer.head);
+    const judged = onlyPart ? rest.judgePart(answer.head) : rest.judge(answer.head);
     if (judged.ok) return { answer, prefix: judged.value };
     answer.connection.reset();
     throw judged.error;
@@ -265,6 +278,16 @@ function isSameServer({ url: one }: Target, { url: other }: Target): boolean {
 /** Whether a failure is an answer, whoever's: not that somebody was out of reach, silent, or had too much to do. */
 function isAnswer(failure: unknown): boolean {
   return !(failure instanceof LonghaulError) || (failure.blame !== 'way' && failure.blame !== 'depot');
+}
+
+/**
+ * Whether a failure is the origin's no to another question. Another version is none, since servers behind one name may differ, nor is a busy origin that says when
+ * it is to be asked again.
+ */
+export function isRefusal(failure: unknown): boolean {
+  if (failure instanceof OriginBusy) return failure.retryAfterSeconds === undefined;
+  const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
+  return isAnswer(failure) && !isChanged;
 }
 
 function detailOf(cause: unknown): { detail?: string } {

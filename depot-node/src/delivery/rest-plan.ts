@@ -49,7 +49,7 @@ const MOST_OTHERS = 3;
 export class RestPlan {
   readonly #init: RestPlanInit;
   #refusesRanges = false;
-  /** Whether the origin has shown that it gives parts: where it has not, one that is asked for may bring the whole. */
+  /** Whether the origin has shown that it gives parts: where it has not, or has refused one, one that is asked for may bring the whole, or nothing. */
   #showsRanges: boolean;
   /** The next request is for the whole of the version that was begun: the last one was for a part, and refused. */
   #asksWhole = false;
@@ -105,6 +105,24 @@ export class RestPlan {
     return range ? requestForPart(plainRequest, range.representation, range.part) : ownRequest;
   }
 
+  /** What to ask the origin where nothing but the part will do. */
+  get requestForPart(): RequestFor {
+    const range = this.#byRange;
+    return range ? requestForPart(this.#init.plainRequest, range.representation, range.part) : this.request;
+  }
+
+  /** Whether an answer to that is the part. Refuses as `judge` does, and nothing follows from it for what is asked next. */
+  judgePart(answer: AnswerHead): Result<undefined> {
+    const range = this.#byRange;
+    const joined = range && joinedPart(answer, range.representation, range.part);
+    if (joined?.ok) {
+      this.noteRanges();
+      return ok(undefined);
+    }
+    const isWhole = range !== undefined && isWholeOf(answer, range.representation);
+    return joined && !isWhole ? joined : refuse('origin-bad-answer', 'the origin gives no parts');
+  }
+
   /**
    * Whether an answer goes on with the download, and what of the client's bytes it brings again first. Refuses with an
    * `OriginBusy`, `origin-changed` or `origin-bad-answer`.
@@ -143,6 +161,11 @@ export class RestPlan {
   /** Notes that the origin has given a part that was asked for. */
   noteRanges(): void {
     this.#showsRanges = true;
+  }
+
+  /** Notes that the origin has refused a part, whatever it says of ranges: it may take no second question, or count them. */
+  noteRefusal(): void {
+    this.#showsRanges = false;
   }
 
   /** Counts what has come again. */

@@ -94,6 +94,12 @@ export class RunningDownload {
     this.book.noteFailure(chain);
   }
 
+  /** Notes that a chain that had failed it is kept after all. */
+  noteKept(chain: Chain): void {
+    if (this.#left?.chain.join() === chain.join()) this.#left = undefined;
+    this.book.forgive(chain);
+  }
+
   /** The chain that it comes over, or did last, this depot first. */
   get chain(): Chain {
     const { state } = this;

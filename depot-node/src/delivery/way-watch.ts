@@ -29,7 +29,7 @@ export class WayWatch {
   readonly #init: WayWatchInit;
   /** The client's connection; a client that has left has none. */
   readonly #clientLeg: WatchedLeg | undefined;
-  /** Ways in a row that brought nothing: each gets twice the time of the one before. */
+  /** Silences in a row before which nothing came: each may be twice as long as the one before. */
   #fruitless = 0;
 
   constructor(init: WayWatchInit) {
@@ -37,13 +37,13 @@ export class WayWatch {
     this.#clientLeg = init.download.legs.watch(init.plane.watch(init.socket, { legClass: 'client' }));
   }
 
-  /** Notes whether a way that has ended brought anything. */
+  /** Notes whether a way that has ended, or is silent, has brought anything since it was noted last. */
   noteEnd(hasBrought: boolean): void {
     this.#fruitless = hasBrought ? 0 : this.#fruitless + 1;
   }
 
   /**
-   * How long the next way may be silent. Where nothing else brings the rest, as long as a client may: what has died is told by its
+   * How long a way may be silent from now on. Where nothing else brings the rest, as long as a client may: what has died is told by its
    * leg's keep-alive probes. An origin that pauses may do so again at the same byte.
    */
   silenceMs(): number {

@@ -9,6 +9,10 @@ export type Fault =
   | { readonly how: 'cut-off'; readonly at: number }
   /** It goes on after so long. */
   | { readonly how: 'pause'; readonly at: number; readonly ms: number }
+  /** It is refused. */
+  | { readonly how: 'refused'; readonly status: number }
+  /** No answer comes. */
+  | { readonly how: 'unanswered' }
   /** The answer is another one than was asked for. */
   | {
       readonly how:
@@ -72,10 +76,11 @@ export class FaultyOrigin {
       Object.entries(this.validators).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
     const total = this.file.length;
-    if (fault?.how === 'gone') {
-      response.writeHead(404, { 'Content-Length': 0 }).end();
+    if (fault?.how === 'gone' || fault?.how === 'refused') {
+      response.writeHead('status' in fault ? fault.status : 404, { 'Content-Length': 0 }).end();
       return;
     }
+    if (fault?.how === 'unanswered') return;
     if (fault?.how === 'busy') {
       response.writeHead(503, { 'Retry-After': '1', 'Content-Length': 0 }).end();
       return;
@@ -126,7 +131,7 @@ export class FaultyOrigin {
       else if (fault.how === 'cut-off') response.end();
       else if (fault.how === 'end') socket?.end();
       else if (fault.how === 'pause')
-        setTimeout(() => response.end(this.file.subarray(fault.at, to)), fault.ms);
+        setTimeout(() => response.end(this.file.subarray(Math.max(from, fault.at), to)), fault.ms);
       else this.silent.push(response);
     });
   }
