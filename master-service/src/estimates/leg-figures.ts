@@ -127,8 +127,8 @@ function isRefuted({ value, doubted = Number.POSITIVE_INFINITY }: Figure, leastB
   return doubted < value && leastBps > REFUTING * doubted;
 }
 
-function withoutDoubt({ doubted: _, ...figure }: Figure): Figure {
-  return figure;
+function withoutDoubt({ value, scatter, weight, ageMs, fellFrom }: Figure): Figure {
+  return { value, scatter, weight, ageMs, ...(fellFrom === undefined ? {} : { fellFrom }) };
 }
 
 /** What was sent and lost by a report; `undefined` where it says nothing of that. */
