@@ -13,6 +13,7 @@ const FILE_BYTES = 1_500_000;
 const DEPOTS: Readonly<Record<string, object>> = {
   d1: {},
   impatient: { failover: { silenceSeconds: 0.3 } },
+  hurried: { failover: { silenceSeconds: 0.3 }, timeouts: { silenceSeconds: 0.6 } },
   'one-try': { failover: { silenceSeconds: 0.1, tries: 1 } },
   tries3: { failover: { tries: 3, repairSeconds: 20 } },
   'one-second': { failover: { repairSeconds: 1 } },
@@ -133,6 +134,22 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         expectWhole(await download(entry, {}, 4));
         expect(origin.ranges.slice(0, 2)).toEqual([undefined, expect.stringMatching(/^bytes=0-/)]);
         expect(eventsOf(entry, 'failover')).toEqual([]);
+      });
+
+      test('is asked over each other way where it is busy over one, and left where another one brings the rest', async () => {
+        origin.faults = [SILENCE, { how: 'refused', status: 503 }];
+        expectWhole(await download(entry));
+        expect(origin.ranges).toHaveLength(3);
+        expect(eventsOf(entry, 'failover')).toMatchObject([{ reason: 'silent', atByte: 700_000 }]);
+      });
+
+      test('is left after a longer silence where it may count the connection that stands', async () => {
+        origin.faults = [SILENCE, ...refused(503)];
+        const answer = download('hurried');
+        await expect.poll(() => origin.silent[0]?.destroyed).toBe(true);
+        origin.faults = [];
+        expectWhole(await answer);
+        expect(eventsOf('hurried', 'failover')).toMatchObject([{ reason: 'silent', atByte: 700_000 }]);
       });
 
       test('keeps its way where bytes come over it before an answer over another one', async () => {

@@ -181,7 +181,6 @@ export class Delivery {
    */
   async #sendOrReplace(answer: FetchedAnswer, sender: PartSender): Promise<SentWay> {
     const { client, stop } = this.#download;
-    const { timeouts } = this.#components.plane;
     const firstBytes = client.bytes;
     let mayBeSlow = true;
     for (;;) {
@@ -199,7 +198,7 @@ export class Delivery {
       if (client.bytes === before) this.#watch.noteEnd(false);
       if (client.bytes > firstBytes) this.#barren = 0;
       const isSlow = end === 'cancelled' && !stop.aborted;
-      const isPause = end === 'source-silent' && silenceMs < timeouts.stallMs && this.#barren < MOST_BARREN;
+      const isPause = end === 'source-silent' && this.#mayGoOn(silenceMs);
       const sent =
         isSlow || isPause
           ? await this.#askBeside(answer, sender, isSlow ? { slowBps } : { silentMs: silenceMs })
@@ -210,6 +209,15 @@ export class Delivery {
       }
       if (isSlow) mayBeSlow = false;
     }
+  }
+
+  /** Whether a way may still bring something that has been silent for so long, and is no burden to those that are asked beside it. */
+  #mayGoOn(silenceMs: number): boolean {
+    const { timeouts } = this.#components.plane;
+    // Everything may have come but the end of the message.
+    if (this.#download.missing && this.#isWhole) return false;
+    if (this.#rest.mayCountConnections && silenceMs >= timeouts.silenceMs) return false;
+    return silenceMs < timeouts.stallMs && this.#barren < MOST_BARREN;
   }
 
   /**

@@ -207,8 +207,12 @@ export class Repairer {
         else this.#book.noteFailure(route.chain);
         if (isAnswer(failure) && !signal.aborted) round.time.noteAnswer();
         if (isRefusal(failure)) round.refusal = failure;
+        // At once: the way that stands may go on before all others have been asked.
+        const isBusy = failure instanceof OriginBusy;
+        if (round.keptFor && (isBusy || isRefusal(failure))) round.rest.noteRefusal(isBusy);
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
-        return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code);
+        const isOfOneWay = round.keptFor !== undefined && isRefusal(failure);
+        return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code) && !isOfOneWay;
       },
       discard: ({ answer }) => answer.connection.reset(),
     });
@@ -282,12 +286,13 @@ function isAnswer(failure: unknown): boolean {
 
 /**
  * Whether a failure is the origin's no to another question. Another version is none, since servers behind one name may differ, nor is a busy origin that says when
- * it is to be asked again.
+ * it is to be asked again, one that is out of reach, or what depots and masters say.
  */
 export function isRefusal(failure: unknown): boolean {
   if (failure instanceof OriginBusy) return failure.retryAfterSeconds === undefined;
-  const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
-  return isAnswer(failure) && !isChanged;
+  if (!(failure instanceof LonghaulError) || failure.blame !== 'origin' || failure.depot !== undefined)
+    return false;
+  return failure.code !== 'origin-changed' && !FAULTS_OF_SERVER.has(failure.code);
 }
 
 function detailOf(cause: unknown): { detail?: string } {

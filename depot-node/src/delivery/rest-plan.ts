@@ -58,6 +58,7 @@ export class RestPlan {
   #againBytes = 0;
   #others = 0;
   #endsWithConnection: boolean;
+  #mayCountConnections = false;
 
   constructor(init: RestPlanInit) {
     this.#init = init;
@@ -114,6 +115,7 @@ export class RestPlan {
   /** Whether an answer to that is the part. Refuses as `judge` does, and nothing follows from it for what is asked next. */
   judgePart(answer: AnswerHead): Result<undefined> {
     const range = this.#byRange;
+    this.#noteName(answer);
     const joined = range && joinedPart(answer, range.representation, range.part);
     if (joined?.ok) {
       this.noteRanges();
@@ -129,8 +131,7 @@ export class RestPlan {
    */
   judge(answer: AnswerHead): Result<KnownPrefix | undefined> {
     const range = this.#byRange;
-    this.#metOtherName =
-      range !== undefined && isNamedOtherwise(this.#init.head, answer, range.representation.sizeBytes);
+    this.#noteName(answer);
     const busy = busyOrigin(answer);
     if (busy) return { ok: false, error: busy };
     const joined = range && joinedPart(answer, range.representation, range.part);
@@ -161,11 +162,18 @@ export class RestPlan {
   /** Notes that the origin has given a part that was asked for. */
   noteRanges(): void {
     this.#showsRanges = true;
+    this.#mayCountConnections = false;
   }
 
-  /** Notes that the origin has refused a part, whatever it says of ranges: it may take no second question, or count them. */
-  noteRefusal(): void {
+  /** Notes that the origin has refused a part, whatever it says of ranges: it may take no second question, or count them; or connections, where it was busy. */
+  noteRefusal(isBusy = false): void {
     this.#showsRanges = false;
+    this.#mayCountConnections ||= isBusy;
+  }
+
+  /** Whether the origin may refuse others because of the connection that stands. */
+  get mayCountConnections(): boolean {
+    return this.#mayCountConnections;
   }
 
   /** Counts what has come again. */
@@ -183,6 +191,12 @@ export class RestPlan {
     this.#others += 1;
     if (this.#others >= MOST_OTHERS)
       throw new LonghaulError('origin-changed', { detail: 'its first bytes are others now' });
+  }
+
+  #noteName(answer: AnswerHead): void {
+    const range = this.#byRange;
+    this.#metOtherName =
+      range !== undefined && isNamedOtherwise(this.#init.head, answer, range.representation.sizeBytes);
   }
 
   get #byRange(): { readonly representation: Representation; readonly part: Part } | undefined {
