@@ -54,6 +54,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     }
   });
 
+  test.each([1, 4])('a name in bytes beyond ASCII goes before its file with %i lanes', async (lanes) => {
+    const disposition = Buffer.from('attachment; filename="ä报.zip"', 'utf8').toString('latin1');
+    origin = (asked, answer) => {
+      const [, from = '0', to = ''] = /^bytes=([0-9]+)-([0-9]*)$/.exec(asked.headers.range ?? '') ?? [];
+      const [start, end] = [Number(from), to === '' ? file.length : Number(to) + 1];
+      const part = { 'Content-Range': `bytes ${start}-${end - 1}/${file.length}` };
+      const isPart = asked.headers.range !== undefined;
+      const head = { ...VERSION, 'Content-Disposition': disposition, 'Content-Length': end - start };
+      answer.socket?.setDefaultEncoding('latin1');
+      // Behind the head, so that it goes alone.
+      answer.writeHead(isPart ? 206 : 200, { ...head, ...(isPart ? part : {}) }).flushHeaders();
+      setTimeout(() => answer.end(file.subarray(start, end)), 50);
+    };
+    const { headers, body } = await download({ lanes });
+    expect(headers['content-disposition']).toBe(`${disposition}; filename*=UTF-8''%C3%A4%E6%8A%A5.zip`);
+    expect(hash(body)).toBe(hash(file));
+  });
+
   test('a browser makes the name of a file that has none, unless a redirect has led to another address than it sees', async () => {
     origin = (asked, answer) => {
       if (asked.url?.startsWith('/moved') === true)

@@ -130,9 +130,17 @@ export class ClientBody {
 
   /** Sends everything before bytes that do not pass here: the head, where it has not gone, and what was held back. */
   sendAll(): void {
-    this.#response.flushHeaders();
+    this.#sendHead();
     if (this.#heldBack) this.#send(this.#heldBack);
     this.#heldBack = undefined;
+  }
+
+  /** Sends a head whose characters are bytes: alone, Node would write it as UTF-8. */
+  #sendHead(): void {
+    const { socket } = this.#response;
+    socket?.setDefaultEncoding('latin1');
+    this.#response.flushHeaders();
+    socket?.setDefaultEncoding('utf8');
   }
 
   /** Counts bytes that the client's kernel took without their passing here, behind all others; only its watcher saw them. */

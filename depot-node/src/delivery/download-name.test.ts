@@ -93,6 +93,14 @@ test.each([
   ['attachment; filename="=?utf-8?B?Li4vYg==?="', 'http://h/x', 'attachment; filename="__b"'],
   ['attachment; filename="=?klingon?Q?a?=.zip"', 'http://h/x', 'attachment; filename="=_klingon_Q_a_=.zip"'],
   ['attachment; name="a; filename=b.zip"; filename=c.zip', 'http://h/x', 'attachment; filename="c.zip"'],
+  ['attachment; filename=""; filename="b.zip"', 'http://h/real.zip', 'attachment; filename="b.zip"'],
+  ['attachment; filename=\xa0\xa1.zip ', 'http://h/x', 'attachment; filename="\xa0\xa1.zip"'],
+  [
+    'attachment; filename=voil\xc3\xa0',
+    'http://h/x',
+    'attachment; filename="voil\xc3\xa0"; filename*=UTF-8\'\'voil%C3%A0',
+  ],
+  [`attachment; filename="${'=?x?q?b?='.repeat(2000)}"`, 'http://h/x.zip', 'attachment; filename="x.zip"'],
   ['attachment; FileName=one.zip; filename=two.zip', 'http://h/x', 'attachment; filename="one.zip"'],
   [
     "attachment; filename*=UTF-8''%E2%82%AC.iso",

@@ -64,14 +64,20 @@ function named(name: string, plainBytes: string | undefined): string {
 }
 
 /** A parameter, in quotes or without; behind the first word the semicolon may be left out, and the second quote at the end. */
-const PARAMETER = /(?:^(?:[^\s=;"]+\s)?|;)\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|"?([^;]*))/g;
+const PARAMETER =
+  /(?:^(?:[^ \t=;"]+[ \t])?|;)[ \t]*([^ \t=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|"?([^;]*))/g;
 
-/** The parameters of a header, read as loosely as browsers do; of two with one name the first. */
+/** A name is cut to 255 bytes, however long it is: more text costs only time. */
+const MOST_READ_CHARS = 8192;
+
+/** The parameters of a header, read as loosely as browsers do; of two with one name the first that says anything. */
 function parametersOf(header: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
+  if (header.length > MOST_READ_CHARS) return found;
   for (const [, name = '', quoted, bare = ''] of header.matchAll(PARAMETER)) {
     const key = name.toLowerCase();
-    if (!found.has(key)) found.set(key, quoted?.replace(/\\(.)/g, '$1') ?? bare.trim());
+    // Bytes beyond ASCII are no space, though one of them looks like it.
+    if (!found.get(key)) found.set(key, quoted?.replace(/\\(.)/g, '$1') ?? bare.replace(/[ \t]+$/, ''));
   }
   return found;
 }
