@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
-import type { LanesWork } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
@@ -12,10 +11,10 @@ import { type AnswerHead, readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
-import type { Route } from '../routes/route-book.ts';
 import type { LastTargets } from './last-targets.ts';
+import { leaveSlowLanes } from './leave-slow-lanes.ts';
 import type { Opening } from './open-download.ts';
-import { isRefusal, type Repair, type Repaired, Repairer, type RepairLimits } from './repair.ts';
+import { type Repair, type Repaired, Repairer, type RepairLimits } from './repair.ts';
 import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { sendOverLanes } from './send-over-lanes.ts';
@@ -49,10 +48,6 @@ const REASONS = {
   'other-bytes': 'other-bytes',
 } as const satisfies Partial<Record<PartEnd, BreakReason>>;
 
-/** Where lanes bring no more than so many times what the way brought that they left, the origin itself is slow. */
-const TELLING_GAIN = 1.5;
-/** Where they bring less than this share of it, they go back. */
-const FAR_WORSE = 0.5;
 /** Behind so many answers in a row that brought nothing, one that brings nothing either is no pause. */
 const MOST_BARREN = 3;
 
@@ -251,15 +246,16 @@ export class Delivery {
       });
     if (later) void later.then(() => goesOn.abort());
     if (slowBps === undefined) book.noteFailure(chain);
-    else this.#noteSlow(chain, slowBps);
+    else this.#download.noteSlow(chain, slowBps, plane.nowMs());
     const asking = later ? goesOn.signal : AbortSignal.timeout(failover.silenceMs);
     const repaired = await this.#findRest(answer, {
       signal: AbortSignal.any([stop, client.left, asking]),
       keptFor,
       // For the whole again a way has to be silent for longer.
       onlyPart: this.#isCheapToLeave && silentMs < plane.timeouts.silenceMs,
-    }).catch((failure: unknown) => {
-      if (!asking.aborted && (later || isRefusal(failure))) this.#rest.noteRefusal();
+    }).catch(() => {
+      // Also where nobody has refused: what was asked for in vain costs as much to ask for again.
+      if (later && !asking.aborted) this.#rest.noteRefusal();
     });
     found.abort();
     const end = later ? await later : 'cancelled';
@@ -285,13 +281,15 @@ export class Delivery {
     return end;
   }
 
-  async #lane({ answer, firstBlock }: StateOf<'laning'>): Promise<DownloadState> {
+  async #lane(laning: StateOf<'laning'>): Promise<DownloadState> {
+    const { answer, firstBlock } = laning;
     const download = this.#download;
+    const leave = { plane: this.#components.plane, watch: this.#watch };
     const { outcome } = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
       watchLeg: (stream, route) => this.#watch.leg(stream, route, answer.target.url.host),
-      watchLanes: (work) => this.#watchLanes(answer, firstBlock, work),
+      watchLanes: (work) => leaveSlowLanes(download, laning, work, leave),
     });
     download.lanes = [];
     const last = download.state.is === 'laning' ? download.state.answer : answer;
@@ -301,63 +299,6 @@ export class Delivery {
     if (outcome === 'cancelled') return broke(chain, download.stop.reason);
     // What lanes could not do one connection may: also to find the version that was begun.
     return { is: 'repairing', broken: last, reason: 'reset' };
-  }
-
-  /** Has all lanes leave a way that stays far below its plan, unless the one that they went to is no better: then the origin is slow. */
-  #watchLanes(
-    answer: FetchedAnswer,
-    firstBlock: StateOf<'laning'>['firstBlock'],
-    work: LanesWork,
-  ): () => void {
-    const { book } = this.#download;
-    let left: { readonly chain: Chain; readonly bps: number } | undefined;
-    let stop: () => void = () => undefined;
-    const watch = (over: Route) => {
-      const onSlow = (meanBps: number) => {
-        stop();
-        const now = this.#routeOfLanes(over);
-        const isWorse = left !== undefined && meanBps < FAR_WORSE * left.bps;
-        const isOfOrigin = left !== undefined && meanBps <= TELLING_GAIN * left.bps;
-        if (now !== over) watch(now);
-        else if (isWorse || (!isOfOrigin && FAR_WORSE * book.bestOtherBps(over.chain) >= meanBps)) {
-          if (isWorse && left) book.forgive(left.chain);
-          left = { chain: over.chain, bps: meanBps };
-          this.#noteSlow(over.chain, meanBps, work.bytes());
-          const next = book.routes()[0] ?? over;
-          this.#tellLeft(over.chain, next.chain);
-          this.#download.state = { is: 'laning', answer: { ...answer, route: next }, firstBlock };
-          work.reopen();
-          if (!isWorse) watch(next);
-        }
-      };
-      stop = this.#watch.lanesSlowness(over, work, onSlow, left?.bps ?? 0);
-    };
-    watch(answer.route);
-    return () => stop();
-  }
-
-  /** Notes that a way is left that brings so little, and over which so much has come that not all of it may be the client's yet. */
-  #noteSlow(chain: Chain, meanBps: number, comeBytes = 0): void {
-    const download = this.#download;
-    const bytes = Math.max(comeBytes, download.client.bytes);
-    download.noteSlow(chain, { bytes, meanBps }, this.#components.plane.nowMs());
-  }
-
-  /** Tells that lanes go on over another chain, whose connections do not stand yet. */
-  #tellLeft(from: Chain, to: Chain): void {
-    const { id: jobId } = this.#download.job;
-    const change = { from, to, atByte: this.#nextByte, isAgain: false, seconds: 0 };
-    this.#components.plane.observe({ type: 'failover', jobId, reason: 'slow', ...change });
-  }
-
-  /** The route that all lanes go over where they have one in common, else `over`: some had another one since theirs broke. */
-  #routeOfLanes(over: Route): Route {
-    const { book, lanes } = this.#download;
-    const chains = new Set(
-      lanes.flatMap(({ chain, isRemoved }) => (chain && !isRemoved ? [chain.join()] : [])),
-    );
-    if (chains.size !== 1 || chains.has(over.chain.join())) return over;
-    return book.routes().find(({ chain }) => chains.has(chain.join())) ?? over;
   }
 
   async #askOn(answer: FetchedAnswer): Promise<DownloadState> {
@@ -407,7 +348,13 @@ export class Delivery {
     how: Pick<Repair, 'signal' | 'keptFor' | 'onlyPart'>,
   ): Promise<Repaired> {
     const { target: firstTarget } = this.#download;
-    return this.#repairer.repair({ target, firstTarget, rest: this.#rest, atByte: this.#nextByte, ...how });
+    return this.#repairer.repair({
+      target,
+      firstTarget,
+      rest: this.#rest,
+      atByte: this.#download.nextByte,
+      ...how,
+    });
   }
 
   /** A repair that begins now; gives what tells how it has ended. */
@@ -415,7 +362,7 @@ export class Delivery {
     const { observe, nowMs } = this.#components.plane;
     const { id: jobId } = this.#download.job;
     const begunMs = nowMs();
-    const atByte = this.#nextByte;
+    const atByte = this.#download.nextByte;
     return (repaired) => {
       const to = repaired?.answer.route.chain;
       const isAgain = repaired?.prefix !== undefined;
@@ -440,12 +387,6 @@ export class Delivery {
   get #isCheapToLeave(): boolean {
     // Tries are there again when this way has brought some MiB.
     return this.#rest.isCheap && !this.#download.mayLapse && !this.#repairer.isSpent;
-  }
-
-  /** The first byte of the file that the client has not. */
-  get #nextByte(): number {
-    const { missing, client } = this.#download;
-    return missing?.startByte ?? client.bytes;
   }
 
   /** Whether everything has come, as far as it is known where that ends. */

@@ -288,7 +288,7 @@ function isAnswer(failure: unknown): boolean {
  * Whether a failure is the origin's no to another question. Another version is none, since servers behind one name may differ, nor is a busy origin that says when
  * it is to be asked again, one that is out of reach, or what depots and masters say.
  */
-export function isRefusal(failure: unknown): boolean {
+function isRefusal(failure: unknown): boolean {
   if (failure instanceof OriginBusy) return failure.retryAfterSeconds === undefined;
   if (!(failure instanceof LonghaulError) || failure.blame !== 'origin' || failure.depot !== undefined)
     return false;

@@ -87,10 +87,14 @@ export class RunningDownload {
     return this.#left;
   }
 
-  /** Notes that a chain fails it for being slow, over which so much has come, and so much in a second of late; of a later one than the first it is not known what that is. */
-  noteSlow(chain: Chain, come: { readonly bytes: number; readonly meanBps: number }, nowMs: number): void {
-    if (!this.book.hasFailures)
-      this.#left = { chain: [...chain], ...come, seconds: (nowMs - this.startedMs) / 1000 };
+  /**
+   * Notes that a chain fails it that brings so little, in bits per second; over lanes more bytes have come than the client has. What a later one than the first
+   * has brought is not known.
+   */
+  noteSlow(chain: Chain, meanBps: number, nowMs: number, comeBytes = 0): void {
+    const bytes = Math.max(comeBytes, this.client.bytes);
+    const seconds = (nowMs - this.startedMs) / 1000;
+    if (!this.book.hasFailures) this.#left = { chain: [...chain], bytes, seconds, meanBps };
     this.book.noteFailure(chain);
   }
 
@@ -107,6 +111,11 @@ export class RunningDownload {
     if (state.is === 'repairing') return state.broken.route.chain;
     if (state.is === 'ended') return state.end.chain;
     return state.is === 'finishing' ? state.chain : state.answer.route.chain;
+  }
+
+  /** The first byte of the file that the client has not. */
+  get nextByte(): number {
+    return this.missing?.startByte ?? this.client.bytes;
   }
 
   /** What has not come yet; `undefined` when the answer did not say where it ends. */

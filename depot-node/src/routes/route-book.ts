@@ -72,6 +72,7 @@ export class RouteBook {
       this.#failuresOfDepot.set(depot, (this.#failuresOfDepot.get(depot) ?? 0) + 1);
   }
 
+  /** Whether any chain has failed so far. */
   get hasFailures(): boolean {
     return this.#failuresOfChain.size > 0;
   }

@@ -1,4 +1,5 @@
 import { type LinkReport, MAX_RTT_MS } from '@longhaul/shared';
+import { LEAST_PART, QUEUED_TIMES } from './filled-way.ts';
 import type { LegDelta } from './leg-meter.ts';
 
 /** Fewer bytes say nothing of a loss below one in a thousand packets. */
@@ -7,11 +8,6 @@ const MIN_LOSS_BYTES = 10_000_000;
 const MAX_NEIGHBOURS = 1000;
 /** Looks at legs to one neighbour that are kept between two looks at all; with more, what they showed so far is worked out before. */
 const MOST_DELTAS = 1000;
-/** A leg that carries less than this part of another one takes nothing from it that matters, nor do all that carry less than this part of what a link does. */
-const LEAST_PART = 0.1;
-/** By so much the round trip grows where a queue is: BBR alone keeps it shorter, which drains what it has put there. */
-const QUEUED = 1.25;
-
 interface Estimate {
   /** Of the legs since the last report. */
   minRttMs: number | undefined;
@@ -166,7 +162,7 @@ function takeDownLink(known: Estimate, deltas: readonly LegDelta[]): void {
   const carrying = deltas.filter(({ deliveredBps = 0 }) => deliveredBps > 0);
   // One that has begun in a full queue knows no shorter round trip by itself.
   const { minRttMs = Number.POSITIVE_INFINITY } = known;
-  const isQueued = ({ rttMs = 0 }: LegDelta) => rttMs > QUEUED * minRttMs;
+  const isQueued = ({ rttMs = 0 }: LegDelta) => rttMs > QUEUED_TIMES * minRttMs;
   const isShared = (delta: LegDelta) =>
     isQueued(delta) && carrying.some((other) => other !== delta && sharesWith(delta, other));
   for (const delta of deltas) {

@@ -1,5 +1,6 @@
 import { bpsOf, domainOf, MAX_RTT_MS, type OriginReport, SEGMENT_BYTES } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
+import { LEAST_PART, QUEUED_TIMES } from './filled-way.ts';
 import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
 /** Fewer bytes between two looks say nothing of a rate. */
@@ -16,10 +17,8 @@ const STILL_COMING_MS = 200;
 const MAX_UNSTEADY_SHARE = 0.1;
 /** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
 const KEPT_UP_BYTES = 65_536;
-/** A way is full where round trips with bytes on their way are so many times the shortest one, and by more than timestamps are exact: they wait in its queue ... */
-const QUEUED = { times: 1.25, moreMs: 3 } as const;
-/** ... of connections that bring all that comes but for such a part. */
-const LEAST_PART = 0.1;
+/** A round trip is longer than another one only by more than timestamps are exact. */
+const EXACT_MS = 3;
 /** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
 const HANDSHAKE_BYTES = 16_384;
 /** Origins that are remembered between two reports, fairly shared by domains. */
@@ -160,7 +159,7 @@ export class OriginEstimates {
       worn: { receivedBytes: 0, lostBytes: 0, ms: 0 },
       looks: { origin: 0, network: 0, receiver: 0 },
       now: undefined,
-      together: { ...NONE },
+      together: { ...NONE_TOGETHER },
       full: { bps: 0, looks: 0 },
       notFullBps: 0,
       isHeldBack: false,
@@ -181,7 +180,7 @@ interface Look {
   readonly isSteady: boolean;
 }
 
-const NONE: Readonly<Together> = { legs: 0, bps: 0, queuedBps: 0 };
+const NONE_TOGETHER: Readonly<Together> = { legs: 0, bps: 0, queuedBps: 0 };
 const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
 /** Gives what came, and what had been lost of it before. */
@@ -237,13 +236,13 @@ function noteLook(
 
 /** Whether what comes has waited on its way. */
 function waits({ receiverRttMs = 0 }: TcpInfo, shortestMs = Number.POSITIVE_INFINITY): boolean {
-  return receiverRttMs > Math.max(QUEUED.times * shortestMs, shortestMs + QUEUED.moreMs);
+  return receiverRttMs > Math.max(QUEUED_TIMES * shortestMs, shortestMs + EXACT_MS);
 }
 
 /** One that is alone says nothing of what others would get beside it: it may share its way with strangers. */
 function noteTogether(seen: Seen): void {
   const { legs, bps, queuedBps } = seen.together;
-  seen.together = { ...NONE };
+  seen.together = { ...NONE_TOGETHER };
   if (legs > 1 && queuedBps >= (1 - LEAST_PART) * bps) {
     seen.full.bps += bps;
     seen.full.looks += 1;

@@ -11,7 +11,7 @@ export interface TcpInfo {
   readonly state: number;
   readonly rttMs: number | undefined;
   readonly minRttMs: number | undefined;
-  /** Of who receives, while bytes come: from an acknowledgement to the bytes that it lets go, with what waits on their way. Nothing where both ends send no timestamps: then the kernel measures windows. */
+  /** Of who receives, while bytes come: from an acknowledgement to the bytes that it lets go, with what waits on their way. Nothing unless both ends send timestamps: else the kernel measures windows. */
   readonly receiverRttMs: number | undefined;
   readonly mssBytes: number | undefined;
   /** Segments sent and not acknowledged. */

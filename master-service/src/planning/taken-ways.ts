@@ -82,10 +82,9 @@ export function wayFactors(
   const isAlone = new Set(all.map(({ entry }) => entry)).size === 1;
   return new Map(
     all.map(({ key, log, weight, mostFaster }) => {
-      const bounded = (share: number) => Math.min(Math.max(share, -mostFaster), MOST_SLOWER);
-      const ofItsOwn = countedOf(bounded(log - common), weight);
-      const ofItsDepot = isAlone ? countedOf(bounded(common / 2), Math.max(0, weight - 1)) : 0;
-      return [key, Math.exp(bounded(ofItsOwn + ofItsDepot))];
+      const own = Math.min(Math.max(log - common, -mostFaster), MOST_SLOWER);
+      const ofItsDepot = isAlone ? shareOf({ log: common / 2, weight: Math.max(0, weight - 1) }) : 0;
+      return [key, Math.exp(shareOf({ log: own, weight }) + ofItsDepot)];
     }),
   );
 }
@@ -117,11 +116,7 @@ export function gainTaken(
 }
 
 /** What counts of how far the model is off, as a logarithm: the more downloads say so. */
-function shareOf({ log, weight }: Told): number {
-  return countedOf(log, weight);
-}
-
-function countedOf(log: number, weight: number): number {
+function shareOf({ log, weight }: Pick<Told, 'log' | 'weight'>): number {
   return (weight / (weight + MODEL_WEIGHT)) * log;
 }
 
