@@ -1,4 +1,5 @@
 import type { MemoryCalls } from '../kernel/libc.ts';
+import { IdleStock } from './idle-stock.ts';
 
 /** As much as a pipe of Linux moves at its best, and sixteen records of TLS. */
 export const BUFFER_BYTES = 262_144;
@@ -16,18 +17,22 @@ export interface BufferPool {
   readonly take: () => PooledBuffer;
   /** Gives a buffer back whose bytes nobody needs any more. */
   readonly give: (buffer: PooledBuffer) => void;
+  /** To be called again and again: lets go of buffers that a burst has left. */
+  readonly shrink: () => void;
+  /** Whether none is kept. */
+  readonly isEmpty: () => boolean;
 }
 
 export function createBufferPool(kernel: Pick<MemoryCalls, 'addressOf'>): BufferPool {
-  const idle: PooledBuffer[] = [];
+  const idle = new IdleStock<PooledBuffer>(MAX_IDLE_BUFFERS);
   const make = (): PooledBuffer => {
     const buffer = new ArrayBuffer(BUFFER_BYTES);
     return { buffer, address: kernel.addressOf(buffer) };
   };
   return {
-    take: () => idle.pop() ?? make(),
-    give: (buffer) => {
-      if (idle.length < MAX_IDLE_BUFFERS) idle.push(buffer);
-    },
+    take: () => idle.take() ?? make(),
+    give: (buffer) => void idle.give(buffer),
+    shrink: () => void idle.shrink(),
+    isEmpty: () => idle.isEmpty,
   };
 }

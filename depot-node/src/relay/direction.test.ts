@@ -56,6 +56,7 @@ function fakeKernel({ taken, given }: Script, isPlain = true) {
     kernel,
     pipes: pipePool,
     buffers: {
+      ...buffers,
       take: () => {
         const buffer = buffers.take();
         lent.add(buffer.buffer);

@@ -1,5 +1,6 @@
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import type { Pipe, SpliceCalls } from '../kernel/splice-calls.ts';
+import { IdleStock } from './idle-stock.ts';
 
 /** Smaller ones cost twice the CPU time per byte; the kernel gives no more to normal users. */
 export const PIPE_BYTES = 1_048_576;
@@ -14,24 +15,31 @@ export interface PipePool {
   readonly give: (pipe: Pipe) => void;
   /** Closes a pipe, with whatever is in it. */
   readonly discard: (pipe: Pipe) => void;
+  /** To be called again and again: closes pipes that a burst has left. */
+  readonly shrink: () => void;
+  /** Whether none is kept. */
+  readonly isEmpty: () => boolean;
   readonly close: () => void;
 }
 
 export function createPipePool(kernel: Pick<SpliceCalls & DescriptorCalls, 'makePipe' | 'close'>): PipePool {
-  const idle: Pipe[] = [];
+  const idle = new IdleStock<Pipe>(MAX_IDLE_PIPES);
   const discard = (pipe: Pipe) => {
     kernel.close(pipe.output);
     kernel.close(pipe.input);
   };
   return {
-    take: () => idle.pop() ?? kernel.makePipe(PIPE_BYTES),
+    take: () => idle.take() ?? kernel.makePipe(PIPE_BYTES),
     give: (pipe) => {
-      if (idle.length < MAX_IDLE_PIPES) idle.push(pipe);
-      else discard(pipe);
+      if (!idle.give(pipe)) discard(pipe);
     },
     discard,
+    shrink: () => {
+      for (const pipe of idle.shrink()) discard(pipe);
+    },
+    isEmpty: () => idle.isEmpty,
     close: () => {
-      for (const pipe of idle.splice(0)) discard(pipe);
+      for (const pipe of idle.empty()) discard(pipe);
     },
   };
 }

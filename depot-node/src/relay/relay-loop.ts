@@ -64,8 +64,9 @@ export function runRelayLoop(init: LoopComponents): void {
   const { kernel, waker, mail, nextCommand, report, nowMs, openSsl } = init;
   const readiness = kernel.openReadiness();
   const pipes = createPipePool(kernel);
+  const buffers = createBufferPool(kernel);
   const digests = new ThreadDigests();
-  const shared: FlowComponents = { kernel, pipes, buffers: createBufferPool(kernel), digests };
+  const shared: FlowComponents = { kernel, pipes, buffers, digests };
   const flows = new Map<number, Flow>();
   const keysOf = new Map<Flow, number[]>();
   /** Of TLS connections, the flows whose ends they are. */
@@ -325,6 +326,8 @@ export function runRelayLoop(init: LoopComponents): void {
 
   const tick = () => {
     nextTickMs = now + TICK_MS;
+    pipes.shrink();
+    buffers.shrink();
     const progress: FlowProgress[] = [];
     for (const flow of flows.values()) {
       const end = flow.expired(now);
@@ -342,7 +345,8 @@ export function runRelayLoop(init: LoopComponents): void {
 
   const waitMs = () => {
     if (queue.length > 0) return 0;
-    const isTicking = flows.size > (tls?.listeners ?? 0) || tls?.isWaiting === true;
+    const isFlowing = flows.size > (tls?.listeners ?? 0) || tls?.isWaiting === true;
+    const isTicking = isFlowing || !pipes.isEmpty() || !buffers.isEmpty();
     const nextMs = Math.min(isTicking ? nextTickMs : Number.POSITIVE_INFINITY, tellAtMs, gatherAtMs);
     return nextMs === Number.POSITIVE_INFINITY ? -1 : Math.max(0, Math.ceil(nextMs - now));
   };

@@ -1,4 +1,6 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { MIB } from '@longhaul/shared';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { receive, socketPair } from './promises/socket-pair.ts';
@@ -8,6 +10,18 @@ import { spliceTunnel } from './splice-tunnel.ts';
 
 const { kernel } = openKernel();
 const LONG = { silenceMs: 60_000, halfClosedSilenceMs: 60_000, signal: new AbortController().signal };
+
+/** Ends of pipes of this process. */
+function pipes(): number {
+  const links = readdirSync('/proc/self/fd').map((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`);
+    } catch {
+      return ''; // closed since
+    }
+  });
+  return links.filter((link) => link.startsWith('pipe:')).length;
+}
 
 describe.skipIf(!kernel)('relay threads', () => {
   let threads: RelayThreads | undefined;
@@ -80,4 +94,25 @@ describe.skipIf(!kernel)('relay threads', () => {
     server.end();
     expect(await outcome).toMatchObject({ outcome: 'complete', bytesUp: 'throughand after the rest'.length });
   });
+
+  test('keep no pipes of a burst, whether others go on or none', async () => {
+    const { tunnel } = await begin(1);
+    const resting = await tunnel();
+    const before = pipes();
+    const burst = await Promise.all(Array.from({ length: 24 }, tunnel));
+    for (const { client, server } of burst) {
+      server.pause();
+      client.end(Buffer.alloc(16 * MIB));
+    }
+    // Nobody reads: each tunnel has a pipe with bytes in it.
+    await expect.poll(pipes, { timeout: 5000 }).toBeGreaterThanOrEqual(before + 24);
+    for (const { server } of burst) server.resume().end();
+    await Promise.all(burst.map(({ outcome }) => outcome));
+    await expect.poll(pipes, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+
+    resting.client.end();
+    resting.server.end();
+    expect((await resting.outcome).outcome).toBe('complete');
+    await expect.poll(pipes, { timeout: 10_000 }).toBeLessThan(before);
+  }, 30_000);
 });
