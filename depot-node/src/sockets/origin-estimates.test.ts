@@ -136,6 +136,83 @@ describe('what connections from an origin show', () => {
     expect(estimates.take()[0]?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
   });
 
+  describe('of losses', () => {
+    /** Looks at one connection: segments, of them behind gaps, and the round trip of those; gives how many segments the report counts, and as lost. */
+    const lossesOf = (looks: readonly (readonly [number, number, number])[]) => {
+      const estimates = new OriginEstimates();
+      const meter = estimates.begin(HOST, NETWORK, info(0), 0);
+      let [segments, outOfOrder] = [0, 0];
+      looks.forEach(([more, behind, receiverRttMs], index) => {
+        segments += more;
+        outOfOrder += behind;
+        meter.look(info(segments, outOfOrder, { receiverRttMs }), 0, 1000 * (index + 1));
+        estimates.endLook();
+      });
+      const [{ receivedBytes = 0, lostBytes = 0 } = {}] = estimates.take();
+      return { segments: receivedBytes / SEGMENT, lost: Math.round(lostBytes / SEGMENT) };
+    };
+
+    test('are none that a start has by itself, which fills the queue: neither when it runs over nor when it is filled in', () => {
+      expect(
+        lossesOf([
+          [2000, 900, 97],
+          [2000, 500, 50],
+          [2000, 0, 50],
+        ]),
+      ).toEqual({ segments: 2000, lost: 0 });
+      expect(
+        lossesOf([
+          [2000, 0, 90],
+          [2000, 900, 52],
+          [2000, 0, 50],
+        ]),
+      ).toEqual({ segments: 4000, lost: 0 });
+    });
+
+    test('are those of a way without a queue, from the first one on', () => {
+      expect(
+        lossesOf([
+          [2000, 900, 51],
+          [2000, 500, 51],
+        ]),
+      ).toEqual({ segments: 4000, lost: 18 });
+    });
+
+    test('are those that come again and again after a start, though in a queue', () => {
+      const often = lossesOf(Array.from({ length: 10 }, () => [2000, 200, 70] as const));
+      expect(often).toEqual({ segments: 16_000, lost: 17 });
+      expect(
+        lossesOf([
+          [2000, 900, 97],
+          [2000, 0, 97],
+          [2000, 200, 97],
+        ]),
+      ).toEqual({ segments: 4000, lost: 2 });
+    });
+
+    test('are none that several have which fill the way, but all that they have where more came without a queue', () => {
+      const estimates = new OriginEstimates();
+      const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
+      const look = (second: number, receiverRttMs: number, segments: number, outOfOrder: number) => {
+        for (const meter of meters)
+          meter.look(info(segments, outOfOrder, { receiverRttMs }), 0, 1000 * second);
+        estimates.endLook();
+      };
+      look(1, 55, 500, 0);
+      estimates.take();
+      for (const second of [2, 3, 4, 5]) look(second, 70, 1000 * second, 100 * second);
+      const [full] = estimates.take();
+      expect(full?.fullBps).toBeDefined();
+      expect(full).not.toHaveProperty('receivedBytes');
+      for (const second of [6, 7]) look(second, 70, 1000 * second, 100 * second);
+      look(8, 55, 12_000, 1200);
+      const [wide] = estimates.take();
+      expect(wide).not.toHaveProperty('fullBps');
+      expect(wide?.receivedBytes).toBe(3 * 7000 * SEGMENT);
+      expect(wide?.lostBytes).toBeGreaterThan(SEGMENT);
+    });
+  });
+
   describe('together', () => {
     /** Three connections that bring so many segments a second each, with such round trips; gives what is told of their way. */
     const fullOf = (segments: number, receiverRttMs: number, count = 3, unreadBytes = 0) => {

@@ -25,6 +25,10 @@ const HANDSHAKE_BYTES = 16_384;
 const MAX_ORIGINS = 1000;
 /** A CUBIC that starts over a lossy way comes to tens of times what that leaves to it, and each round trip with a loss takes three tenths: after so many it has forgotten its start. */
 const WEARING_ROUNDS = 10;
+/** A queue that has just run over has drained in part when it is looked at: the mean round trip of that time is longer by a tenth at least. */
+const OVERSHOT_TIMES = 1.1;
+/** What a start has sent too much is lost at once, and filled in within so many looks. */
+const MOST_OVERSHOT_LOOKS = 2;
 /** Segments of an interval that came behind gaps, as a share: more say no more of how many gaps there were. */
 const MOST_OUT_OF_ORDER = 0.99;
 
@@ -43,24 +47,31 @@ interface Together {
   legs: number;
   bps: number;
   queuedBps: number;
+  /** Of those that did not overshoot. */
+  readonly losses: Losses;
+}
+
+/** What came, and what of it had been lost before. */
+interface Losses {
+  receivedBytes: number;
+  lostBytes: number;
 }
 
 interface Seen {
   readonly network: string | undefined;
   rttMs: number | undefined;
   readonly rttOfNetworks: Map<string | undefined, number>;
-  receivedBytes: number;
-  lostBytes: number;
+  readonly losses: Losses;
   goodputBps: number | undefined;
   totalBps: number | undefined;
   /** Of connections that had lost often enough. */
-  readonly worn: { receivedBytes: number; lostBytes: number; ms: number };
+  readonly worn: Losses & { ms: number };
   readonly looks: Record<Limit, number>;
   /** What its connections brought between the last two looks at all, but for those whose receivers held them back: they say nothing of others. */
   now: Now | undefined;
   together: Together;
   /** Between looks in which several filled the way: sums. And the most that came between others, which it carried then. */
-  readonly full: { bps: number; looks: number };
+  readonly full: { bps: number; looks: number; readonly losses: Losses };
   notFullBps: number;
   /** One was held back by its receiver meanwhile. */
   isHeldBack: boolean;
@@ -75,6 +86,7 @@ export interface OriginMeter {
 /**
  * What connections from origins show their receiver, by host. Losses are known by the segments that come behind a gap: with w segments in
  * a round trip each loss makes w of them, as far as gaps do not overlap, so that a share f behind gaps stands for -ln(1 - f) / w.
+ * What a start loses that has filled the queue, and what several lose that fill the way, says nothing of what the way loses by itself, and does not count.
  */
 export class OriginEstimates {
   readonly #byHost = new FairMap<Seen>(MAX_ORIGINS);
@@ -90,6 +102,7 @@ export class OriginEstimates {
     let beganMs = startedMs;
     let wasFlowing = false;
     let roundsWithLoss = 0;
+    const start = new Start();
     return {
       look: (info, unreadBytes, nowMs) => {
         const seen = this.#seen(host, network);
@@ -104,8 +117,14 @@ export class OriginEstimates {
         const elapsedMs = nowMs - lookedMs;
         const isFirst = last === first;
         const came = noteLook(seen, { network, isFirst, last, info, unreadBytes, elapsedMs, isSteady });
+        const shortestMs = seen.rttOfNetworks.get(network);
+        const isOvershot = start.overshoots(
+          came,
+          [last, info].some((each) => waits(each, shortestMs, OVERSHOT_TIMES)),
+        );
+        if (!isOvershot) addTo(seen.together.losses, came, LOSSES);
         if (roundsWithLoss >= WEARING_ROUNDS && isSteady && (unreadBytes ?? 0) <= KEPT_UP_BYTES)
-          addTo(seen.worn, { ...came, ms: elapsedMs });
+          addTo(seen.worn, { ...came, ms: elapsedMs }, [...LOSSES, 'ms']);
         const rounds = elapsedMs / Math.max(1, info.minRttMs ?? info.rttMs ?? 0);
         roundsWithLoss += Math.min(rounds, came.lostBytes / SEGMENT_BYTES);
         wasFlowing = isFlowing(info);
@@ -152,15 +171,14 @@ export class OriginEstimates {
       network,
       rttMs: undefined,
       rttOfNetworks: new Map(),
-      receivedBytes: 0,
-      lostBytes: 0,
+      losses: { ...NO_LOSSES },
       goodputBps: undefined,
       totalBps: undefined,
-      worn: { receivedBytes: 0, lostBytes: 0, ms: 0 },
+      worn: { ...NO_LOSSES, ms: 0 },
       looks: { origin: 0, network: 0, receiver: 0 },
       now: undefined,
-      together: { ...NONE_TOGETHER },
-      full: { bps: 0, looks: 0 },
+      together: noneTogether(),
+      full: { bps: 0, looks: 0, losses: { ...NO_LOSSES } },
       notFullBps: 0,
       isHeldBack: false,
     };
@@ -180,14 +198,16 @@ interface Look {
   readonly isSteady: boolean;
 }
 
-const NONE_TOGETHER: Readonly<Together> = { legs: 0, bps: 0, queuedBps: 0 };
+const LOSSES = ['receivedBytes', 'lostBytes'] as const;
+const NO_LOSSES: Readonly<Losses> = { receivedBytes: 0, lostBytes: 0 };
+const noneTogether = (): Together => ({ legs: 0, bps: 0, queuedBps: 0, losses: { ...NO_LOSSES } });
 const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
 /** Gives what came, and what had been lost of it before. */
 function noteLook(
   seen: Seen,
   { network, isFirst, last, info, unreadBytes, elapsedMs, isSteady }: Look,
-): { readonly receivedBytes: number; readonly lostBytes: number } {
+): Readonly<Losses> {
   const { minRttMs = info.rttMs } = info;
   const isNew = isFirst || hasAnswered(last, info);
   if (isNew && minRttMs !== undefined) {
@@ -200,13 +220,11 @@ function noteLook(
   const bytes = grown(last.receivedBytes, info.receivedBytes);
   const segments = grown(last.receivedSegments, info.receivedSegments);
   const outOfOrder = grown(last.outOfOrderSegments, info.outOfOrderSegments);
-  seen.receivedBytes += bytes;
   let lostBytes = 0;
   if (minRttMs !== undefined && segments > 0 && elapsedMs > 0) {
     const perRound = Math.max(1, (segments * Math.min(minRttMs, elapsedMs)) / elapsedMs);
     const share = Math.min(MOST_OUT_OF_ORDER, outOfOrder / segments);
     lostBytes = Math.min(bytes, (bytes * -Math.log1p(-share)) / perRound);
-    seen.lostBytes += lostBytes;
   }
   const came = { receivedBytes: bytes, lostBytes };
   if (bytes === 0) return came;
@@ -234,23 +252,49 @@ function noteLook(
   return came;
 }
 
-/** Whether what comes has waited on its way. */
-function waits({ receiverRttMs = 0 }: TcpInfo, shortestMs = Number.POSITIVE_INFINITY): boolean {
-  return receiverRttMs > Math.max(QUEUED_TIMES * shortestMs, shortestMs + EXACT_MS);
+/** Whether what comes has waited on its way, so that its round trip is so many times the shortest one. */
+function waits(
+  { receiverRttMs = 0 }: TcpInfo,
+  shortestMs = Number.POSITIVE_INFINITY,
+  times = QUEUED_TIMES,
+): boolean {
+  return receiverRttMs > Math.max(times * shortestMs, shortestMs + EXACT_MS);
+}
+
+/** Looks at what a connection loses while it starts, as `LegMeter` does at what a depot sends. */
+class Start {
+  /** With losses; `undefined` when it is over. */
+  #looks: number | undefined = 0;
+
+  /** Whether what was lost is mostly the sender's own doing: its start has filled the queue. */
+  overshoots({ lostBytes }: Readonly<Losses>, isQueued: boolean): boolean {
+    if (this.#looks === undefined || (lostBytes === 0 && this.#looks === 0)) return false;
+    const isOvershot = lostBytes > 0 && isQueued && this.#looks < MOST_OVERSHOT_LOOKS;
+    this.#looks = isOvershot ? this.#looks + 1 : undefined;
+    return isOvershot;
+  }
 }
 
 /** One that is alone says nothing of what others would get beside it: it may share its way with strangers. */
 function noteTogether(seen: Seen): void {
-  const { legs, bps, queuedBps } = seen.together;
-  seen.together = { ...NONE_TOGETHER };
+  const { legs, bps, queuedBps, losses } = seen.together;
+  seen.together = noneTogether();
   if (legs > 1 && queuedBps >= (1 - LEAST_PART) * bps) {
     seen.full.bps += bps;
     seen.full.looks += 1;
-  } else seen.notFullBps = Math.max(bps, seen.notFullBps);
+    addTo(seen.full.losses, losses, LOSSES);
+  } else {
+    seen.notFullBps = Math.max(bps, seen.notFullBps);
+    addTo(seen.losses, losses, LOSSES);
+  }
 }
 
-function addTo(sum: Seen['worn'], more: Readonly<Seen['worn']>): void {
-  for (const key of ['receivedBytes', 'lostBytes', 'ms'] as const) sum[key] += more[key];
+function addTo<Key extends string>(
+  sum: Record<Key, number>,
+  more: Readonly<Record<Key, number>>,
+  keys: readonly Key[],
+): void {
+  for (const key of keys) sum[key] += more[key];
 }
 
 function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
@@ -258,11 +302,14 @@ function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
 }
 
 function reportOf(host: string, seen: Seen): OriginReport | undefined {
-  const { network, rttMs, receivedBytes, lostBytes, goodputBps, totalBps, worn, looks, full, notFullBps } =
-    seen;
+  const { network, rttMs, goodputBps, totalBps, worn, looks, full, notFullBps } = seen;
   if (rttMs === undefined || rttMs > MAX_RTT_MS) return undefined;
   const limit = mostSeen(looks);
   const fullBps = full.looks > 0 ? full.bps / full.looks : 0;
+  const isFullKnown = fullBps > 0 && fullBps >= (1 - LEAST_PART) * notFullBps;
+  const losses = { ...seen.losses };
+  if (!isFullKnown) addTo(losses, full.losses, LOSSES);
+  const { receivedBytes, lostBytes } = losses;
   return {
     host,
     ...(network === undefined ? {} : { prefix: network }),
@@ -270,7 +317,7 @@ function reportOf(host: string, seen: Seen): OriginReport | undefined {
     ...(receivedBytes > 0 ? { receivedBytes, lostBytes: Math.round(lostBytes) } : {}),
     ...(goodputBps === undefined ? {} : { goodputBps }),
     ...(totalBps === undefined ? {} : { totalBps }),
-    ...(fullBps > 0 && fullBps >= (1 - LEAST_PART) * notFullBps ? { fullBps } : {}),
+    ...(isFullKnown ? { fullBps } : {}),
     ...(worn.receivedBytes < MIN_RATE_BYTES ? {} : { worn: wornReport(worn) }),
     ...(limit === undefined ? {} : { limit }),
   };
