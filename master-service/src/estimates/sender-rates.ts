@@ -13,6 +13,11 @@ export class SenderRates {
     else this.#rates.delete(depot);
   }
 
+  /** How many ends tell what a depot sends. */
+  count(depot: string): number {
+    return this.#rates.get(depot)?.total ?? 0;
+  }
+
   /** The highest of them, in bits per second, by a few per cent; 0 where none is known. */
   mostBps(depot: string): number {
     const most = this.#rates.get(depot)?.said.at(-1);

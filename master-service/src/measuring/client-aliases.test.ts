@@ -41,6 +41,16 @@ test('a network is known by IPv6, too, when its clients ask the master by IPv4',
   expect(of(V6)).toBeUndefined();
 });
 
+test('what stands before a depot is no alias, and takes none from what others say; but a client has come there', () => {
+  const { known, says, of } = aliases();
+  says('d1', '172.17.0.0/24');
+  says('d2', '127.0.0.0/24');
+  expect(of()).toBeUndefined();
+  expect(['d1', 'd2', 'd3'].map((depot) => known.hasMet(depot, V6))).toEqual([true, true, false]);
+  says('d3', V4);
+  expect(of()).toEqual({ prefix: V4, isAgreed: false });
+});
+
 test('nothing of the same family is an alias, and where clients come from there, too, none is believed of one depot', () => {
   const { says, of } = aliases();
   says('d1', V4, 0, ELSEWHERE);

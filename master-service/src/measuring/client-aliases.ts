@@ -62,12 +62,10 @@ export class ClientAliases {
 
   /**
    * Takes in that a client, whose plan was made for `network`, came to a depot from `prefix`. What is of the same family is no alias, but says that not all of its
-   * clients are where the alias is.
+   * clients are where the alias is; what is the depot's own says nothing of that.
    */
   note(depot: string, network: string, prefix: string, nowMs: number): void {
     if (prefix === network || isLoopback(network) || neighbourhoodOf(prefix) === undefined) return;
-    // A proxy or a container before the depot: whoever comes by it seems to be beside it.
-    if (isLoopback(prefix) || (isOfASite(prefix) && !isOfASite(network))) return;
     const key = `${depot} ${network}`;
     const known = this.#facts.store.newest(CLIENT_SEEN_AS, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
@@ -88,6 +86,11 @@ export class ClientAliases {
     return this.#own.get(network) ?? NOTHING;
   }
 
+  /** Whether a client of a network has come to a depot of late, from wherever. */
+  hasMet(depot: string, network: string): boolean {
+    return this.#words.get(network)?.has(depot) === true;
+  }
+
   /** Forgets what a depot has said: it is not believed any more. */
   forgetFrom(depot: string): void {
     for (const [network, words] of this.#words)
@@ -104,17 +107,23 @@ export class ClientAliases {
     else words.delete(depot);
     if (words.size > 0) this.#words.set(network, words);
     else this.#words.delete(network);
-    const counting = [...words].filter(([, word]) => counts(word, network));
+    const ofClients = [...words].filter(([, { value }]) => !isBeforeDepot(value.prefix, network));
+    const counting = ofClients.filter(([, word]) => counts(word, network));
     if (counting.length > 0)
       this.#own.set(network, new Map(counting.map(([by, { value }]) => [by, value.prefix])));
     else this.#own.delete(network);
     const alias = aliasOf(
       counting.map(([, word]) => word),
-      counting.length === words.size,
+      counting.length === ofClients.length,
     );
     if (alias) this.#aliases.set(network, alias);
     else this.#aliases.delete(network);
   }
+}
+
+/** Whether a proxy or a container stands before a depot: whoever comes by it seems to be beside it. */
+function isBeforeDepot(prefix: string, network: string): boolean {
+  return isLoopback(prefix) || (isOfASite(prefix) && !isOfASite(network));
 }
 
 /** How long ago a depot saw a client come from where `prefix` is no neighbour. */

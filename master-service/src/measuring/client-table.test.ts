@@ -37,6 +37,22 @@ test('a depot that has not met a client network expects no less loss and no more
   expect(others().bps).toBeGreaterThan(1e7);
 });
 
+test('a depot that sends no faster to anybody sends no faster to a network that it has not met', () => {
+  const table = new ClientTable();
+  const lineOf = (depot: string) => table.distribution(depot, PREFIX, NOW).goodputBps.value;
+  const report = (depot: string, place: number, goodputBps: number) => {
+    const prefix = `192.0.${place}.0/24`;
+    for (let time = 0; time < 5; time += 1) table.report(depot, { ...seen, prefix, goodputBps }, NOW);
+  };
+  for (const place of [1, 2]) report('d1', place, 2e7);
+  expect(lineOf('d1')).toBeGreaterThan(3.4e7);
+  report('d1', 3, 2e7);
+  expect(lineOf('d1')).toBeLessThan(3.4e7);
+  expect(lineOf('d2')).toBeGreaterThan(3.4e7);
+  report('d1', 4, 9e7);
+  expect(lineOf('d1')).toBeGreaterThan(3.4e7);
+});
+
 test('what depots send to nobody faster may be their own lines, however many they are', () => {
   for (const narrow of [['d1'], ['d1', 'd2'], ['d1', 'd2', 'd3', 'd4']]) {
     const table = new ClientTable();

@@ -51,7 +51,7 @@ export class ClientTable {
   readonly #facts: Facts;
   readonly #ends: EndTable<ClientFigures>;
   readonly #room: SpeakerRoom;
-  readonly #aliases: Pick<ClientAliases, 'of' | 'ofEach'> | undefined;
+  readonly #aliases: Pick<ClientAliases, 'of' | 'ofEach' | 'hasMet'> | undefined;
 
   /**
    * @param sentElsewhereBps the most that a depot was seen to send to others than clients, in bits per second.
@@ -60,7 +60,7 @@ export class ClientTable {
   constructor(
     facts = new Facts({ kinds: CLIENT_FACTS }),
     sentElsewhereBps?: (depot: string) => number,
-    aliases?: Pick<ClientAliases, 'of' | 'ofEach'>,
+    aliases?: Pick<ClientAliases, 'of' | 'ofEach' | 'hasMet'>,
   ) {
     this.#facts = facts;
     this.#aliases = aliases;
@@ -133,6 +133,11 @@ export class ClientTable {
   /** Whether a depot has measured a client network, or where it comes from. */
   isKnownTo(depot: string, prefix: string): boolean {
     return this.#ends.known(this.#seenAs(depot, prefix)).has(depot);
+  }
+
+  /** Whether a client of a network has come to a depot that knows it by another one. */
+  hasMet(depot: string, prefix: string): boolean {
+    return this.#aliases?.hasMet(depot, prefix) === true;
   }
 
   /** The depots that have measured a client network, the nearest first. */

@@ -21,6 +21,9 @@ const MOST_WITNESSES = 32;
 /** A depot may have come to the end of its own line, unless it has sent so many times as much to another end. */
 const FASTER_ELSEWHERE = 1.5;
 
+/** A depot that sent no faster to so many ends sends no faster to one that nobody has measured, by more than that. */
+const TELLING_ENDS = 3;
+
 /** What of a leg is not measured. */
 interface Unmeasured {
   readonly depot: string;
@@ -118,7 +121,7 @@ export class EndTable<Value extends LegFigures> {
     const rttMs = this.#rtt(depot, fact, nowMs, neighbourhood);
     const own = {
       rttMs,
-      goodputBps: this.#goodput(fact, rttMs.value, nowMs),
+      goodputBps: this.#goodput(depot, fact, rttMs.value, nowMs),
       lossRate: this.#loss(fact, rttMs.value, nowMs),
     };
     const [isRated, isLossKnown] = [fact?.value.goodput !== undefined, fact?.value.loss !== undefined];
@@ -135,9 +138,16 @@ export class EndTable<Value extends LegFigures> {
     return estimateOf(fact?.value.rtt, passedSince(fact, nowMs), prior, END_LIVES.rttMs);
   }
 
-  #goodput(fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
-    const prior = this.#priors.goodput(rttMs);
+  #goodput(depot: string, fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
+    const usual = this.#priors.goodput(rttMs);
+    const prior = { ...usual, value: Math.min(usual.value, this.#mostOf(depot)) };
     return estimateOf(fact?.value.goodput, passedSince(fact, nowMs), prior, END_LIVES.goodputMs);
+  }
+
+  /** What a depot's own line lets it send to anybody, in bits per second, where enough ends have told. */
+  #mostOf(depot: string): number {
+    const isTold = this.#init.isSender && this.#rates.count(depot) >= TELLING_ENDS;
+    return isTold ? FASTER_ELSEWHERE * this.mostSentBps(depot) : Number.POSITIVE_INFINITY;
   }
 
   #loss(fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
@@ -166,7 +176,7 @@ export class EndTable<Value extends LegFigures> {
         if (lossRate.value < (least?.value ?? Number.POSITIVE_INFINITY)) least = lossRate;
       }
       if (this.#init.isSender && !isRated && other.value.goodput && rttMs <= LONGER * own.rttMs.value) {
-        const goodputBps = this.#goodput(other, rttMs, nowMs);
+        const goodputBps = this.#goodput(by, other, rttMs, nowMs);
         if (goodputBps.source === 'measured' && goodputBps.value > (most?.value ?? 0)) most = goodputBps;
       }
     }
@@ -228,7 +238,7 @@ export class EndTable<Value extends LegFigures> {
   #rateOf(depot: string, fact: Fact<Value> | undefined, nowMs: number): Rated | undefined {
     if (!fact) return undefined;
     const rttMs = fact.value.rtt.value;
-    const { value: bps, source } = this.#goodput(fact, rttMs, nowMs);
+    const { value: bps, source } = this.#goodput(depot, fact, rttMs, nowMs);
     return source === 'measured' ? { depot, rttMs, bps } : undefined;
   }
 

@@ -70,10 +70,15 @@ export function estimateDirect(
   // What a depot cannot send the origin may.
   const wider = lineBps === undefined ? 1 : lineBps / rateBps;
   const withoutQueue = queueMs > 0 ? near.rttMs / (near.rttMs + queueMs) : 1;
-  const ofLine = (leg: LegEstimate, place: number) =>
-    place === 0 ? { ...leg, rateBps: wider * leg.rateBps, rttMs: withoutQueue * leg.rttMs } : leg;
+  // What the origin has given to another depot it can give.
+  const isCarried = parts.at(-1)?.link.rateSource === 'measured';
+  const leastBps = isCarried ? 0 : (pair?.givenBps ?? 0);
+  const ofEnds = (leg: LegEstimate, place: number) => {
+    if (place === 0) return { ...leg, rateBps: wider * leg.rateBps, rttMs: withoutQueue * leg.rttMs };
+    return place === parts.length - 1 ? { ...leg, rateBps: Math.max(leg.rateBps, leastBps) } : leg;
+  };
   const derive = (legs: readonly LegEstimate[], turn: number) => {
-    const { rttMs, ...carried } = derivedLeg(legs.map(ofLine), isByEnds ? pair : undefined, turn);
+    const { rttMs, ...carried } = derivedLeg(legs.map(ofEnds), isByEnds ? pair : undefined, turn);
     // Its last part and its receiver are the same, and so are what fills the one and the window of the other. Both may be others' of the network, so that a
     // chain is held against a way without them, too.
     return turn === LOWER_TURN

@@ -172,6 +172,15 @@ describe('with no link typed in', () => {
     expect(busy.seconds).toBeGreaterThan(1.2 * idle.seconds);
   });
 
+  test('what an origin gives to one depot it can give over the direct way', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 60 }, [], { d1: 2e8, d3: 2e8 });
+    for (let look = 0; look < 9; look += 1) seesClient('d1', 5, { ...CLEAN, goodputBps: 9e8 });
+    seesOrigin('d1', 62);
+    for (let look = 0; look < 9; look += 1)
+      seesOrigin('d3', 3, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 9e8 });
+    expect(plan({ sizeBytes: 1e9 }).direct.goodputBps).toBeGreaterThan(1.4e8);
+  });
+
   test('a pair whose ends lie beside each other goes direct', () => {
     const { seesOrigin, seesClient, plan } = world(ROW);
     seesOrigin('d1', 3, { receivedBytes: 4e7, lostBytes: 0 });
@@ -512,6 +521,21 @@ test('a depot that may be much nearer to a client than the one that serves it is
   for (const sizeBytes of sizes) {
     expect(plan({ sizeBytes }).chain).not.toContain('d1');
     expect(plan({ sizeBytes, exploring }).decisionReason).not.toBe('to-learn');
+  }
+});
+
+test('a depot that knows a client by another network than the master is met once', () => {
+  for (const seenAs of ['203.0.113.0/24', '172.17.0.0/24']) {
+    const { seesClient, seesOrigin, saysOf, plan } = world({ 'd1 d2': 78, 'd1 d3': 60 });
+    seesClient(masterOf('d1'), 89);
+    for (let look = 0; look < 5; look += 1) seesClient('d1', 89, { ...LOSSY, goodputBps: 6.6e7 });
+    seesOrigin('d2', 5, { receivedBytes: 4e7, lostBytes: 4e4 });
+    seesOrigin('d1', 83, { receivedBytes: 4e7, lostBytes: 4e5, goodputBps: 4e6 });
+    const exploring = { mostRegret: 0.5, isToMeet: true };
+    expect(plan({ sizeBytes: 3e7, exploring })).toMatchObject({ decisionReason: 'to-learn', chain: ['d2'] });
+    saysOf('d2', PREFIX, seenAs);
+    seesClient('d2', 12, { ...CLEAN, goodputBps: 6.6e7 }, seenAs);
+    expect(plan({ sizeBytes: 3e7, exploring }).decisionReason).not.toBe('to-learn');
   }
 });
 

@@ -111,10 +111,12 @@ export class EndLinks {
     const given = ends.origin === undefined ? [] : givenToOne(this.#init, ends.origin, nowMs);
     const via = besideOf(client, origin);
     // Behind what goes by measured legs: it makes others out of some that nobody has measured.
-    const unmet = entries ? withUnmet(client, entries) : new Set<string>();
+    const hasMet = (depot: string) => prefix !== undefined && this.#init.clients.hasMet(depot, prefix);
+    const unmet = entries ? withUnmet(client, entries, hasMet) : new Set<string>();
     const pair = {
       rttBounds,
       heldBps: toOneConnectionBps(given, rttBounds),
+      givenBps: Math.max(0, ...given.map(({ bps }) => bps)),
       shownWindowBytes: Math.min(seen.window.offeredBytes, sentInARoundBytes(given)),
       sender: manners.sender,
       via,
@@ -397,9 +399,14 @@ interface LegsInit {
 
 /**
  * The depots that may be much nearer to a client than those that have measured it, `entries`. Their legs, which are worked out, become as all that is known makes them: no
- * longer than the triangles allow, and with the line and the losses of the nearest one that has measured it.
+ * longer than the triangles allow, and with the line and the losses of the nearest one that has measured it. What knows the network by another one learns nothing
+ * of it from one more download.
  */
-function withUnmet(client: EndLegs, entries: ReadonlySet<string>): ReadonlySet<string> {
+function withUnmet(
+  client: EndLegs,
+  entries: ReadonlySet<string>,
+  hasMet: (depot: string) => boolean,
+): ReadonlySet<string> {
   const [nearestOne] = nearest(
     new Map([...client].filter(([id, leg]) => entries.has(id) && isMeasured(leg))),
     1,
@@ -408,7 +415,8 @@ function withUnmet(client: EndLegs, entries: ReadonlySet<string>): ReadonlySet<s
   if (!nearestOne) return unmet;
   const [met, { link: known, doubt: ofKnown }] = nearestOne;
   for (const [depot, { link, doubt, bounds }] of client) {
-    if (entries.has(depot) || !bounds || bounds.leastMs > MAY_BE_NEARER * known.rttMs) continue;
+    if (entries.has(depot) || hasMet(depot) || !bounds || bounds.leastMs > MAY_BE_NEARER * known.rttMs)
+      continue;
     const { rateBps, lossRate, goodputBps, rateSource } = known;
     client.set(depot, {
       link: { ...link, rateBps, lossRate, goodputBps, ...(rateSource ? { rateSource } : {}) },

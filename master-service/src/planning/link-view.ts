@@ -43,6 +43,8 @@ export interface PairKnowledge {
   readonly rttBounds: RttBounds | undefined;
   /** What the origin gives to one connection, where it holds connections back. */
   readonly heldBps: number | undefined;
+  /** The most that the origin was seen to give to one connection; 0 where it has given nobody anything. */
+  readonly givenBps: number;
   /** A window that both ends were seen to have, in bytes; 0 where nobody has seen that. */
   readonly shownWindowBytes: number;
   readonly sender: CongestionControl | undefined;
