@@ -270,10 +270,18 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
 
     test('stays where another chain brings no more: then the origin is slow', async () => {
       const client = await beginLanes(80_000_000, 1000, [...CHAINS, ['d1', 'd4']]);
-      const before = held.length;
-      vi.advanceTimersByTime(LOOKS * 1000);
-      await answers(before + LANES);
-      vi.advanceTimersByTime(10 * LOOKS * 1000);
+      const bytes = () => overlay.depot('d1').depot.downloads()[0]?.client.bytes ?? 0;
+      /** A second in which each lane brings so much, and the client has what is in front. */
+      const aSecond = async () => {
+        const before = bytes();
+        giveToAll(2000);
+        while (bytes() < before + 2000) await setImmediate();
+        vi.advanceTimersByTime(1000);
+        await setImmediate();
+      };
+      while (failovers().length === 0) await aSecond();
+      await allOver(CHAINS[1]);
+      for (let second = 1; second <= 3 * LOOKS; second += 1) await aSecond();
       giveRest();
       await client.ended;
       expect(client.isRight()).toBe(true);
