@@ -190,6 +190,14 @@ describe('what connections from an origin show', () => {
       ).toEqual({ segments: 4000, lost: 2 });
     });
 
+    test('are told as well of what has ended since the last look of all', () => {
+      const estimates = new OriginEstimates();
+      const meter = estimates.begin(HOST, NETWORK, info(0), 0);
+      meter.look(info(2000, 200), 0, 1000);
+      meter.end();
+      expect(estimates.take()).toMatchObject([{ receivedBytes: 2000 * SEGMENT }]);
+    });
+
     test('are none that several have which fill the way, but all that they have where more came without a queue', () => {
       const estimates = new OriginEstimates();
       const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));

@@ -159,6 +159,8 @@ export class OriginEstimates {
 
   /** What was seen since the last call. */
   take(): OriginReport[] {
+    // What has ended since the last look of all is told as well.
+    for (const [, { losses, together }] of this.#byHost) addTo(losses, together.losses, LOSSES);
     const reports = [...this.#byHost].flatMap(([host, seen]) => reportOf(host, seen) ?? []);
     this.#byHost.clear();
     return reports;
