@@ -178,11 +178,36 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   describe('an origin that pauses within a file that no part can be asked for of', () => {
     const PAUSE = { how: 'pause', at: FIRST_BYTES, ms: 700 } as const;
 
-    test('is waited for longer each time that it comes to the same byte', async () => {
-      origin.faults = [PAUSE, PAUSE, PAUSE, PAUSE];
+    test.each([
+      ['before the first byte', 'chunks', 0],
+      ['in the middle', 'chunks', FIRST_BYTES],
+      ['in the middle, of stated length', 'length', FIRST_BYTES],
+    ] as const)(
+      'is waited for: who asks again has it made again, perhaps of other bytes: %s',
+      async (_, framing, at) => {
+        origin.framing = framing;
+        origin.faults = [{ ...PAUSE, at }];
+        expectWhole(await download('hasty'));
+        expect(origin.ranges).toHaveLength(1);
+        expect(failoversOf('hasty')).toEqual([]);
+      },
+    );
+
+    test('is left as soon as its way breaks', async () => {
+      origin.faults = [{ how: 'silence', at: FIRST_BYTES }];
+      const answer = download('hasty');
+      await expect.poll(() => origin.silent.length).toBe(1);
+      origin.silent[0]?.socket?.resetAndDestroy();
+      expectWhole(await answer);
+      expect(failoversOf('hasty')).toMatchObject([{ reason: 'reset', isAgain: true }]);
+    });
+
+    test('is not asked for a second part where the whole came for the first one', async () => {
+      origin.validators = { 'Last-Modified': 'Tue, 01 Jan 2019 00:00:00 GMT' };
+      origin.faults = [{ ...PAUSE, ms: 1500 }];
       expectWhole(await download('hasty'));
-      const reasons = failoversOf('hasty').map((event) => 'reason' in event && event.reason);
-      expect(reasons).toEqual(['silent', 'silent', 'silent']);
+      expect(origin.ranges).toEqual([undefined, expect.stringMatching(/^bytes=/)]);
+      expect(failoversOf('hasty')).toEqual([]);
     });
 
     test('is waited for where it has not shown that it gives parts: asked for one it would begin again', async () => {

@@ -99,7 +99,7 @@ export class Delivery {
       plane,
       limits: failover,
       leaving: () => {
-        if (failover.maxTries === 0 || !this.#rest.isPossible) return 'fatal';
+        if (failover.maxTries === 0 || !this.#rest.mayComeAlone) return 'fatal';
         return this.#isCheapToLeave ? 'free' : 'dear';
       },
     });
@@ -195,9 +195,7 @@ export class Delivery {
       const isSlow = end === 'cancelled' && !stop.aborted;
       const isPause = end === 'source-silent' && this.#mayGoOn(silenceMs);
       const sent =
-        isSlow || isPause
-          ? await this.#askBeside(answer, sender, isSlow ? { slowBps } : { silentMs: silenceMs })
-          : { end };
+        isSlow || isPause ? await this.#askBeside(answer, sender, isSlow ? slowBps : undefined) : { end };
       if (sent.end !== 'cancelled' || sent.repaired || stop.aborted) {
         if (client.bytes === firstBytes) this.#barren += 1;
         return sent;
@@ -216,14 +214,11 @@ export class Delivery {
   }
 
   /**
-   * Asks for the rest over another way than one that is slow, or has been silent for so many milliseconds, and stands meanwhile. From a silent one bytes may come: then it
-   * is kept. What comes from a slow one waits in its connection. So another way begins at the client's next byte, or is not taken.
+   * Asks for the rest over another way than one that is silent, or so slow, in bits per second, and stands meanwhile. From a silent one bytes may come: then it
+   * is kept. What comes from a slow one waits in its connection. So another way begins at the client's next byte, or is not taken: one that began with what the client has would be proved
+   * to go on only behind that.
    */
-  async #askBeside(
-    answer: FetchedAnswer,
-    sender: PartSender,
-    { slowBps, silentMs = 0 }: { readonly slowBps?: number; readonly silentMs?: number },
-  ): Promise<SentWay> {
+  async #askBeside(answer: FetchedAnswer, sender: PartSender, slowBps: number | undefined): Promise<SentWay> {
     const { failover, plane } = this.#components;
     const { book, client, stop } = this.#download;
     const { chain } = answer.route;
@@ -251,8 +246,6 @@ export class Delivery {
     const repaired = await this.#findRest(answer, {
       signal: AbortSignal.any([stop, client.left, asking]),
       keptFor,
-      // For the whole again a way has to be silent for longer.
-      onlyPart: this.#isCheapToLeave && silentMs < plane.timeouts.silenceMs,
     }).catch(() => {
       // Also where nobody has refused: what was asked for in vain costs as much to ask for again.
       if (later && !asking.aborted) this.#rest.noteRefusal();
@@ -343,10 +336,7 @@ export class Delivery {
     return { is: 'sending', ...repaired };
   }
 
-  #findRest(
-    { target }: FetchedAnswer,
-    how: Pick<Repair, 'signal' | 'keptFor' | 'onlyPart'>,
-  ): Promise<Repaired> {
+  #findRest({ target }: FetchedAnswer, how: Pick<Repair, 'signal' | 'keptFor'>): Promise<Repaired> {
     const { target: firstTarget } = this.#download;
     return this.#repairer.repair({
       target,

@@ -27,12 +27,10 @@ export interface Repair {
   readonly atByte: number;
   readonly signal: AbortSignal;
   /**
-   * Why the last way was given up, where it stands until there is another one. Then a refusal ends the search: the origin may count questions. And a way that is only
-   * slow is left for one that promises more, or for none.
+   * Why the last way was given up, where it stands until there is another one. Then nothing but the part will do, and a refusal ends the search: the origin may count
+   * questions. And a way that is only slow is left for one that promises more, or for none.
    */
   readonly keptFor?: 'silent' | 'slow';
-  /** Whether nothing but the part will do: the whole again would be more than the last way still has to bring. */
-  readonly onlyPart?: boolean;
 }
 
 /** One turn over all ways, and what it has met. */
@@ -211,6 +209,8 @@ export class Repairer {
         const isBusy = failure instanceof OriginBusy;
         if (round.keptFor && (isBusy || isRefusal(failure))) round.rest.noteRefusal(isBusy);
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
+        // Over each further way the whole would be made again, too.
+        if (round.keptFor && !round.rest.mayComeAlone) return true;
         const isOfOneWay = round.keptFor !== undefined && isRefusal(failure);
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code) && !isOfOneWay;
       },
@@ -250,8 +250,8 @@ export class Repairer {
   }
 
   async #attempt(route: Route, round: Round, signal: AbortSignal, onStands: () => void): Promise<Repaired> {
-    const { target, firstTarget, rest, onlyPart } = round;
-    const request = onlyPart ? rest.requestForPart : rest.request;
+    const { target, firstTarget, rest, keptFor } = round;
+    const request = keptFor ? rest.requestForPart : rest.request;
     const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, request, signal, onStands);
     let answer = await fetchFrom(target);
     if (isOutdated(answer.head.statusCode) && firstTarget.url !== target.url) {
@@ -263,7 +263,7 @@ export class Repairer {
       answer.connection.reset();
       throw new LonghaulError('origin-bad-answer', { detail: 'its end through a tunnel proves nothing' });
     }
-    const judged = onlyPart ? rest.judgePart(answer.head) : rest.judge(answer.head);
+    const judged = keptFor ? rest.judgePart(answer.head) : rest.judge(answer.head);
     if (judged.ok) return { answer, prefix: judged.value };
     answer.connection.reset();
     throw judged.error;

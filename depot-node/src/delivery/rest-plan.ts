@@ -51,6 +51,8 @@ export class RestPlan {
   #refusesRanges = false;
   /** Whether the origin has shown that it gives parts: where it has not, or has refused one, one that is asked for may bring the whole, or nothing. */
   #showsRanges: boolean;
+  /** Who was asked for a part beside a way that stood has given the whole, and may have made it for that. */
+  #givesWhole = false;
   /** The next request is for the whole of the version that was begun: the last one was for a part, and refused. */
   #asksWhole = false;
   #metOtherName = false;
@@ -69,6 +71,11 @@ export class RestPlan {
   /** Whether the rest can be had at all. */
   get isPossible(): boolean {
     return this.#byRange !== undefined || this.#mayFetchAgain;
+  }
+
+  /** Whether the rest may be had without what comes before it, as far as is known. */
+  get mayComeAlone(): boolean {
+    return this.#byRange !== undefined && !this.#givesWhole;
   }
 
   /** Whether another way brings the rest and nothing else, so that one may be left which only pauses or is slow. */
@@ -112,7 +119,7 @@ export class RestPlan {
     return range ? requestForPart(this.#init.plainRequest, range.representation, range.part) : this.request;
   }
 
-  /** Whether an answer to that is the part. Refuses as `judge` does, and nothing follows from it for what is asked next. */
+  /** Whether an answer to that is the part. Refuses as `judge` does; where it is the whole, no part is asked for beside a way any more. */
   judgePart(answer: AnswerHead): Result<undefined> {
     const range = this.#byRange;
     this.#noteName(answer);
@@ -122,6 +129,7 @@ export class RestPlan {
       return ok(undefined);
     }
     const isWhole = range !== undefined && isWholeOf(answer, range.representation);
+    this.#givesWhole ||= isWhole;
     return joined && !isWhole ? joined : refuse('origin-bad-answer', 'the origin gives no parts');
   }
 
@@ -162,6 +170,7 @@ export class RestPlan {
   /** Notes that the origin has given a part that was asked for. */
   noteRanges(): void {
     this.#showsRanges = true;
+    this.#givesWhole = false;
     this.#mayCountConnections = false;
   }
 

@@ -20,7 +20,10 @@ interface WayWatchInit {
   readonly socket: Socket;
   readonly plane: DataPlane;
   readonly limits: WayLimits;
-  /** What leaving a way costs that is slow or pauses: nothing, much (bytes that come again; what may be given no second time), or the download. */
+  /**
+   * What asking beside a way costs that is slow or pauses: nothing, much (a part that may be given no second time, or not alone), or the download: nothing but the
+   * whole could be asked for, which would be made again for each who asks, perhaps of other bytes.
+   */
   readonly leaving: () => 'free' | 'dear' | 'fatal';
 }
 
@@ -43,8 +46,8 @@ export class WayWatch {
   }
 
   /**
-   * How long a way may be silent from now on. Where nothing else brings the rest, as long as a client may: what has died is told by its
-   * leg's keep-alive probes. An origin that pauses may do so again at the same byte.
+   * How long a way may be silent from now on. Where nothing else brings the rest alone, as long as a client may: what has died, or was cut off without a word, is told by the
+   * keep-alive probes of its legs. An origin that pauses may do so again at the same byte.
    */
   silenceMs(): number {
     const { leaving, limits, plane } = this.#init;
