@@ -17,7 +17,10 @@ beforeEach(async () => {
     const { url = '' } = request;
     const location = /^\/to\?(.*)$/.exec(url)?.[1];
     if (location !== undefined) response.writeHead(302, { Location: location }).end();
-    else if (url === '/loop') response.writeHead(301, { Location: '/loop' }).end();
+    else if (url === '/loop') response.writeHead(301, { Location: '/loop', 'Set-Cookie': 'been=here' }).end();
+    else if (url === '/back') response.writeHead(302, { Location: '/to?/back' }).end();
+    else if (url.startsWith('/next?'))
+      response.writeHead(302, { Location: `/next?${Number(url.slice(6)) + 1}` }).end();
     else response.writeHead(200, { 'Content-Length': 5 }).end('hello');
   });
 });
@@ -267,9 +270,14 @@ describe("an origin's redirect", () => {
       });
       return [status, answered[HEADERS.error], answered.location];
     };
-    const [loop, file] = ['/loop', '/to?file:///etc/passwd'];
+    const [loop, circle, endless, file] = ['/loop', '/to?/back', '/next?0', '/to?file:///etc/passwd'];
     expect(await led(loop)).toEqual([307, 'redirect-limit', `${overlay.originUrl}${loop}#lh-direct`]);
-    expect(overlay.originRequests.length).toBe(21);
+    // No address is asked for twice: the cookie that would lead on is the client's.
+    expect(overlay.originRequests.length).toBe(1);
+    expect(await led(circle)).toEqual([307, 'redirect-limit', `${overlay.originUrl}${circle}#lh-direct`]);
+    expect(overlay.originRequests.length).toBe(3);
+    expect(await led(endless)).toEqual([307, 'redirect-limit', `${overlay.originUrl}${endless}#lh-direct`]);
+    expect(overlay.originRequests.length).toBe(24);
     expect(await led(file)).toEqual([307, 'redirect-bad-target', `${overlay.originUrl}${file}#lh-direct`]);
     // Browsers drop what they have where a resumption is redirected.
     expect(await led(loop, { range: 'bytes=7-' })).toEqual([502, 'redirect-limit', undefined]);

@@ -7,6 +7,7 @@ import {
   mostTelling,
   type OriginPlace,
   type OriginUrl,
+  originHref,
   resolveLocation,
   type TicketClaims,
 } from '@longhaul/shared';
@@ -241,8 +242,8 @@ export class Fetcher {
   }
 
   /**
-   * Asks for a target over one route, and follows the origin's redirects. Rejects with a `LonghaulError`. The route's ticket may
-   * be another one than the target's, as long as both are of one download.
+   * Asks for a target over one route, and follows the origin's redirects as long as they lead to where they have not led before. Rejects with a
+   * `LonghaulError`. The route's ticket may be another one than the target's, as long as both are of one download.
    */
   async overRoute(
     route: Route,
@@ -252,7 +253,9 @@ export class Fetcher {
     onStands: () => void = () => undefined,
   ): Promise<TimedAnswer> {
     let { ticket, url } = target;
-    for (let redirects = 0; ; redirects += 1) {
+    const met = new Set<string>();
+    for (;;) {
+      met.add(originHref(url));
       const now = { ...target, ticket, url };
       const over = this.chainTarget(route, now);
       const answer = await this.ask(over, url, requestFor(url), signal, onStands);
@@ -260,7 +263,8 @@ export class Fetcher {
       if (!isRedirect(head)) return { ...answer, target: now, route: { ...route, chain: over.chain } };
       connection.reset();
       const next = redirectTarget(head, url);
-      if (redirects === MAX_REDIRECTS) throw new LonghaulError('redirect-limit');
+      // Without the cookie that came with it, the same address only leads round again.
+      if (met.size > MAX_REDIRECTS || met.has(originHref(next))) throw new LonghaulError('redirect-limit');
       if (url.scheme === 'https' && next.scheme === 'http') throw new LonghaulError('redirect-downgrade');
       const isElsewhere = next.host !== url.host || next.port !== url.port;
       if (isElsewhere) ticket = await this.#init.followUp(ticket, next);
