@@ -14,6 +14,7 @@ const lanes = { firstBlockBytes: 65_536, leastBlockBytes: 16_384, silenceSeconds
 const DEPOTS: Readonly<Record<string, object>> = {
   d1: { lanes, integrity: { digest: 'always' } },
   plain: { lanes: { ...lanes, control: 'plain' }, integrity: { digest: 'always' } },
+  blocks: { lanes: { ...lanes, leastBlockBytes: 65_536 } },
   few: { lanes: { ...lanes, perOrigin: 4, total: 12 } },
   'm-changed': { lanes, integrity: { digest: 'always' } },
   'm-unnamed': { lanes, integrity: { digest: 'always' } },
@@ -78,6 +79,16 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
     const lost = eventsOf('d1', 'block-asked-again').length;
     expect(opened).toBeGreaterThanOrEqual(4);
     expect(opened - lost).toBeLessThanOrEqual(4);
+  });
+
+  test('keeps its chain where the origin closes after each answer, however many connections its blocks take', async () => {
+    origin.validators = { ...origin.validators, Connection: 'close' };
+    const before = overlay.originConnections();
+    const answer = await download('blocks', {}, 'GET', { budgetConnections: 12 });
+    expect(hash(answer.body)).toBe(hash(origin.file));
+    expect(overlay.originConnections() - before).toBeGreaterThan(12);
+    expect(eventsOf('blocks', 'chain-failed')).toEqual([]);
+    expect(eventsOf('d2', 'refusal')).toEqual([]);
   });
 
   test('has one where one brings what the plan promises', async () => {

@@ -35,7 +35,7 @@ export const DEFAULT_BUDGET_FACTOR = 4;
 export const DEFAULT_MINIMUM_BUDGET_BYTES = GIB;
 /** `tickets.unknownSizeBudgetBytes`: A download of unknown size may be a disk image or a data set. Where budgets are not charged it is the least also for a size that is remembered, or that a request says: the file may have grown. */
 export const DEFAULT_UNKNOWN_SIZE_BUDGET_BYTES = 64 * GIB;
-/** `tickets.budgetConnections`: Download managers open 16 connections and reopen them often in a day. */
+/** `tickets.budgetConnections`: Those that have brought a block do not count. Download managers open 16 connections and reopen them often in a day. */
 export const DEFAULT_BUDGET_CONNECTIONS = 4096;
 /** `tickets.tunnelBudgetBytes`: All that a browser has of one site by one ticket: a disk image behind a login, or half an hour at 300 Mbit/s. */
 export const DEFAULT_TUNNEL_BUDGET_BYTES = 64 * GIB;

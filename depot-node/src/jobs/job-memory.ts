@@ -4,6 +4,7 @@ import type { TicketClaims } from '@longhaul/shared';
 export interface Job {
   readonly id: string;
   readonly bytes: number;
+  /** Those that run, and those that have ended before they brought a block: each is one of the ticket's budget. */
   readonly connections: number;
   readonly active: number;
   /** Whether its address has given a body here: it then stays an address for the ticket's life. */

@@ -128,6 +128,19 @@ test('a depot or a network that takes all it can leaves room to the others, and 
   expect(takeAll('e', OTHER_TO_EXIT)).toBeGreaterThan(0);
 });
 
+test('connections that bring a block each never use up a ticket, however many; those that bring less do', () => {
+  const { jobs } = table();
+  const ask = (bytes: number) => {
+    const admitted = jobs.admit(claims('a', { budgetBytes: 1e9, budgetConnections: 10 }), TO_EXIT);
+    if (admitted.ok) admitted.value.note(bytes);
+    release(admitted);
+    return codeOf(admitted);
+  };
+  for (let blocks = 0; blocks < 100; blocks += 1) expect(ask(65_536)).toBe('admitted');
+  for (let barren = 0; barren < 10; barren += 1) expect(ask(65_535)).toBe('admitted');
+  expect(ask(65_536)).toBe('budget-used-up');
+});
+
 test('a full memory forgets the job that was used longest ago, and still lets it resume', () => {
   const { jobs, clock } = table({ maxJobs: 2 });
   const third: Arrival = { ...ELSEWHERE, network: '203.0.113.0/24' };
