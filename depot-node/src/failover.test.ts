@@ -296,21 +296,43 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(hash(answer.body)).toBe(hash(origin.file));
     });
 
-    test('leaves an origin alone for as long as it asks, and goes on then', async () => {
-      origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy' }];
+    test('leaves an origin alone for as long as it asks, over each exit, and goes on then', async () => {
+      origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy' }, { how: 'busy' }, { how: 'busy' }];
       const answer = await download();
       expect(hash(answer.body)).toBe(hash(origin.file));
-      expect(origin.ranges).toHaveLength(3);
+      expect(origin.ranges).toHaveLength(5);
       const [failover] = eventsOf('d1', 'failover');
       expect(failover?.type === 'failover' && failover.seconds).toBeGreaterThan(0.9);
     });
 
+    test('goes on at once over another exit where an origin asks for patience of one, which others may have used up', async () => {
+      const chains = [
+        ['d1', 'd3'],
+        ['d1', 'm1', 'x2'],
+        ['d1', 'm2', 'x2'],
+      ];
+      origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy-for-long' }];
+      const answer = await fetchRaw(overlay.relayUrl(fileUrl(), { chains }, 'd1'));
+      expect(hash(answer.body)).toBe(hash(origin.file));
+      expect(origin.ranges).toHaveLength(3);
+      expect(eventsOf('d1', 'failover')).toMatchObject([{ from: ['d1', 'd3'], to: ['d1'] }]);
+    });
+
+    test('is given up where an origin asks for more patience than there is over every exit', async () => {
+      const busy: Fault = { how: 'busy-for-long' };
+      origin.faults = [{ how: 'reset', at: 400_000 }, busy, busy, busy];
+      expectPrefix(await download());
+      expect(origin.ranges).toHaveLength(4);
+      await expect.poll(() => codesOf('d1')).toEqual(['ways-used-up']);
+    });
+
     test('waits for an origin that asks for patience longer than repairs take else', async () => {
-      origin.faults = [{ how: 'reset', at: 400_000 }, { how: 'busy' }, { how: 'busy' }];
+      const busy: Fault = { how: 'busy' };
+      origin.faults = [{ how: 'reset', at: 400_000 }, busy, busy, busy, busy, busy, busy];
       const answer = await download('one-second');
       expect(answer.broken).toBeUndefined();
       expect(hash(answer.body)).toBe(hash(origin.file));
-      expect(origin.ranges).toHaveLength(4);
+      expect(origin.ranges).toHaveLength(8);
     });
 
     test('goes on when one of the servers behind the name has another version', async () => {

@@ -77,7 +77,7 @@ export class Delivery {
     this.#download = download;
     this.#isHeadOnly = request.method === 'HEAD';
     this.#components = components;
-    this.#repairer = new Repairer(fetcher, download.book, failover);
+    this.#repairer = new Repairer(fetcher, download.book, failover, plane.nowMs);
     const requestWith =
       (headers: IncomingHttpHeaders): RequestFor =>
       (url) => ({

@@ -6,6 +6,7 @@ import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { FetchedAnswer, Fetcher } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { Target } from '../tickets/target.ts';
+import { BusyExits, exitOf } from './busy-exits.ts';
 import { RepairTime, type RepairTimeLimits } from './repair-time.ts';
 import type { RestPlan } from './rest-plan.ts';
 
@@ -40,6 +41,8 @@ interface Round extends Repair {
   faultyOver: Route | undefined;
   /** The last refusal of the origin. */
   refusal: unknown;
+  /** The last depots of those ways over which the origin was busy. */
+  readonly busyExits: Set<string | undefined>;
 }
 
 /** An answer that brings the rest. */
@@ -61,7 +64,7 @@ const NEW_PLAN_MS = 1500;
 /** Answers of another version in a row that prove that there is none of the old one: servers behind one name may differ. */
 const CHANGED_TRIES = 3;
 /** What every way would meet. */
-const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed', 'origin-busy']);
+const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed']);
 /** What is said of the target's server itself, over a way that stands. */
 const FAULTS_OF_SERVER: ReadonlySet<string> = new Set([
   'origin-unresolvable',
@@ -92,11 +95,13 @@ export class Repairer {
   #fruitless = 0;
   /** Answers of another version, in a row. */
   #changed = 0;
+  readonly #busyExits: BusyExits;
 
-  constructor(fetcher: Fetcher, book: RouteBook, limits: RepairLimits) {
+  constructor(fetcher: Fetcher, book: RouteBook, limits: RepairLimits, nowMs: () => number) {
     this.#fetcher = fetcher;
     this.#book = book;
     this.#limits = limits;
+    this.#busyExits = new BusyExits(nowMs);
   }
 
   /** Whether all tries have been used, as far as the last repair had got. */
@@ -140,12 +145,15 @@ export class Repairer {
         outageTries += this.#tries - triesBefore;
         this.#tries = triesBefore;
       }
-      // An origin that asks for patience is left alone for so long, over whatever way.
-      const restMs = cause instanceof OriginBusy ? (cause.retryAfterSeconds ?? 0) * 1000 : 0;
-      if (restMs > LONGEST_REST_MS || this.isSpent || time.isOver)
+      // Ways over which an origin asks for patience are left for so long. Others, be they broken, are tried again meanwhile.
+      const rest = this.#busyExits.restOver(this.#ways(repair), repair.target.url);
+      if (rest?.isOfAll) cause = rest.busy;
+      const isTooLong = rest !== undefined && rest.restMs > LONGEST_REST_MS;
+      if ((rest?.isOfAll && isTooLong) || this.isSpent || time.isOver)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
-      if (restMs > 0) time.noteAnswer(restMs);
-      await delay(Math.max(pauseMs, restMs), undefined, { signal }).catch(() => undefined);
+      if (rest && !isTooLong) time.noteAnswer(rest.restMs);
+      const waitMs = rest?.isOfAll ? Math.max(pauseMs, rest.restMs) : pauseMs;
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
       const isLongOutage = time.isOutage && (time.isExtended || outageTries >= this.#limits.maxTries);
       const longestMs = isLongOutage ? LONGEST_OUTAGE_PAUSE_MS : LONGEST_PAUSE_MS;
@@ -175,7 +183,13 @@ export class Repairer {
    * third one. Only one that has the same version is taken.
    */
   async #round(repair: Repair, time: RepairTime, signal: AbortSignal): Promise<Repaired> {
-    const round: Round = { ...repair, time, faultyOver: undefined, refusal: undefined };
+    const round: Round = {
+      ...repair,
+      time,
+      faultyOver: undefined,
+      refusal: undefined,
+      busyExits: new Set(),
+    };
     try {
       return await this.#overRoutes(round, signal);
     } catch (failure) {
@@ -183,8 +197,7 @@ export class Repairer {
       const told = repair.keptFor ? (refusal ?? failure) : failure;
       const mayBeElsewhere = !isSameServer(target, firstTarget) && !this.isSpent && !signal.aborted;
       // Whoever asks to be left alone for a while is not asked again by a way round.
-      const isToWait = failure instanceof OriginBusy && (failure.retryAfterSeconds ?? 0) > 0;
-      if (!route || !mayBeElsewhere || isToWait) throw told;
+      if (!route || !mayBeElsewhere || this.#busyExits.isResting(route, target.url)) throw told;
       this.#tries += 1;
       const own = AbortSignal.any([signal, AbortSignal.timeout(OTHER_SERVER_MS)]);
       const fromFirst = { ...round, target: firstTarget };
@@ -207,6 +220,10 @@ export class Repairer {
         if (isRefusal(failure)) round.refusal = failure;
         // At once: the way that stands may go on before all others have been asked.
         const isBusy = failure instanceof OriginBusy;
+        if (isBusy) {
+          round.busyExits.add(exitOf(route));
+          this.#busyExits.note(route, round.target.url, failure);
+        }
         if (round.keptFor && (isBusy || isRefusal(failure))) round.rest.noteRefusal(isBusy);
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
         // Over each further way the whole would be made again, too.
@@ -218,11 +235,21 @@ export class Repairer {
     });
   }
 
-  /** The routes that have not failed yet, then those of a new plan, then all others; this depot alone last among equals. */
-  async *#routes({ rest, target, keptFor }: Repair): AsyncGenerator<Route> {
+  /** The routes over which the rest may come. */
+  #ways({ rest }: Repair): Route[] {
+    return this.#book.routes().filter(({ chain }) => chain.length === 1 || !rest.needsDirectWay);
+  }
+
+  /**
+   * The routes that have not failed yet, then those of a new plan, then all others; this depot alone last among equals. None that ends where the origin was busy in this
+   * round, or still is to be left alone.
+   */
+  async *#routes(round: Round): AsyncGenerator<Route> {
+    const { target, keptFor, busyExits } = round;
     const tried = new Set<Route>();
-    const isWay = ({ chain }: Route) => chain.length === 1 || !rest.needsDirectWay;
-    const untried = () => this.#book.routes().filter((route) => isWay(route) && !tried.has(route));
+    const isBusy = (route: Route) =>
+      busyExits.has(exitOf(route)) || this.#busyExits.isResting(route, target.url);
+    const untried = () => this.#ways(round).filter((route) => !tried.has(route) && !isBusy(route));
     const hasFailed = (route: Route) => this.#book.failures(route.chain) > 0;
     let hasAsked = false;
     for (;;) {

@@ -24,6 +24,8 @@ export type Fault =
         | 'short-length'
         | 'gone'
         | 'busy'
+        /** The same, for longer than any repair waits. */
+        | 'busy-for-long'
         /** The same, and nothing but the end of the connection says where its page ends. */
         | 'busy-without-length'
         | 'garbage';
@@ -81,8 +83,9 @@ export class FaultyOrigin {
       return;
     }
     if (fault?.how === 'unanswered') return;
-    if (fault?.how === 'busy') {
-      response.writeHead(503, { 'Retry-After': '1', 'Content-Length': 0 }).end();
+    if (fault?.how === 'busy' || fault?.how === 'busy-for-long') {
+      const seconds = fault.how === 'busy' ? 1 : 3600;
+      response.writeHead(503, { 'Retry-After': seconds, 'Content-Length': 0 }).end();
       return;
     }
     if (fault?.how === 'busy-without-length') {
