@@ -8,6 +8,7 @@ import { LanePlaces } from './lanes/lane-places.ts';
 import { createNextLegs } from './legs/next-leg.ts';
 import { AheadBook } from './origin/ahead-book.ts';
 import { BlockBook } from './origin/block-book.ts';
+import { UnframedBook } from './origin/unframed-book.ts';
 import type { OverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
 import { createPrepareWay } from './prepare-way.ts';
@@ -45,6 +46,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
     openNextLeg: nextLegs.open,
     trust,
     followUp: member.followUp,
+    unframedBook: new UnframedBook(plane.nowMs),
     patienceMs: config.failover.patienceSeconds * 1000,
     preparedWays: config.limits.preparedWays,
     onPreparedWay: (end) => plane.observe({ type: 'prepared-way', end }),

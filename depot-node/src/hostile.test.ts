@@ -70,6 +70,23 @@ describe('a hostile origin', () => {
       .toMatchObject({ type: 'transfer', chain: ['d1'], outcome: 'complete' });
   });
 
+  test('whose body ends with the connection makes it once from then on, and comes through depots again where it is framed', async () => {
+    const chainOf = async (path: string) => {
+      overlay.originRequests.length = 0;
+      overlay.depot('d1').events.length = 0;
+      expect((await fetchPath(path)).broken).toBeUndefined();
+      const ended = () => overlay.depot('d1').events.find(({ type }) => type === 'transfer');
+      await expect.poll(ended).toMatchObject({ outcome: 'complete' });
+      const transfer = ended();
+      return [overlay.originRequests.length, transfer?.type === 'transfer' && transfer.chain];
+    };
+    expect(await chainOf('/unframed-fin')).toEqual([2, ['d1']]);
+    expect(await chainOf('/unframed-fin')).toEqual([1, ['d1']]);
+    expect((await fetchPath('/unframed-reset')).broken).toBe('ECONNRESET');
+    expect(await chainOf('/framed')).toEqual([1, ['d1']]);
+    expect(await chainOf('/framed')).toEqual([1, ['d1', 'd2']]);
+  });
+
   test('cannot silence the depot by a size that no master takes', async () => {
     await fetchPath('/huge-reset');
     await overlay.depot('d1').depot.close(0);

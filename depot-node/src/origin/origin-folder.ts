@@ -14,6 +14,11 @@ export function folderOf(url: OriginUrl): string | undefined {
   return query === null ? textOf(url, path.slice(0, path.lastIndexOf('/') + 1)) : undefined;
 }
 
+/** A text that stands for what makes a file: the program that a query is for, else its folder; `undefined` where its path is too long for that. */
+export function makerOf(url: OriginUrl): string | undefined {
+  return url.query === null ? folderOf(url) : textOf(url, `${url.path}?`);
+}
+
 function textOf(url: OriginUrl, path: string): string | undefined {
   return path.length <= LONGEST_FOLDER_CHARS ? originOf(url) + path : undefined;
 }

@@ -16,6 +16,7 @@ import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, asAsked, endsWithConnection } from '../origin/representation.ts';
+import type { UnframedBook } from '../origin/unframed-book.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import { beginHandshake, secure } from '../sockets/secure.ts';
@@ -57,6 +58,7 @@ interface FetcherInit {
   readonly openNextLeg: OpenNextLeg;
   readonly trust: Trust;
   readonly followUp: FollowUp;
+  readonly unframedBook: UnframedBook;
   /** How long a chain may take to stand before the next one is tried beside it. */
   readonly patienceMs: number;
   /** Ways that are made at once for clients that are about to come. */
@@ -199,7 +201,7 @@ export class Fetcher {
    * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
    * other. A refusal is taken only where none that was asked for beside it is the file: a link may be good for one request. Where
    * one stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would wait as long for
-   * each. Rejects with a `LonghaulError`.
+   * each. A body that ends with its connection comes over this depot alone: at once, where it is known. Rejects with a `LonghaulError`.
    */
   async firstAnswer(
     book: RouteBook,
@@ -208,8 +210,13 @@ export class Fetcher {
     signal: AbortSignal,
     mayAskItself = false,
   ): Promise<TimedAnswer> {
+    const { unframedBook } = this.#init;
+    const { client, url } = target;
     const failures: LonghaulError[] = [];
     const routes = book.routes();
+    const { method } = requestFor(url);
+    const isUnframed = method === 'GET' && unframedBook.isUnframed(url, client);
+    if (isUnframed) routes.sort((one, other) => rankAlone(one) - rankAlone(other));
     const fetched = await tryInTurn(inOrder(routes), {
       attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
       patienceMs: this.#init.patienceMs,
@@ -234,11 +241,14 @@ export class Fetcher {
       const isTold = failure instanceof LonghaulError;
       throw isTold ? mostTelling([...failures, failure]) : failure;
     });
-    const { head, route, connection } = fetched;
-    const { method } = requestFor(target.url);
-    if (route.chain.length === 1 || !book.alone || !endsWithConnection(head, method)) return fetched;
-    connection.reset();
-    return this.overRoute(book.alone, target, requestFor, signal);
+    const endsSo = ({ head }: TimedAnswer) => endsWithConnection(head, method);
+    const isAlone = fetched.route.chain.length === 1;
+    if (isAlone && isUnframed && gives(fetched)) unframedBook.note(url, client, endsSo(fetched));
+    if (isAlone || !book.alone || !endsSo(fetched)) return fetched;
+    fetched.connection.reset();
+    const again = await this.overRoute(book.alone, target, requestFor, signal);
+    if (gives(again)) unframedBook.note(url, client, endsSo(again));
+    return again;
   }
 
   /**
@@ -322,6 +332,16 @@ function mayBeStale(failure: unknown): boolean {
 /** Whether a failure was met here, and is none that another depot tells of. */
 function isOwn(failure: unknown): failure is LonghaulError {
   return failure instanceof LonghaulError && failure.depot === undefined;
+}
+
+/** Whether an answer is a file, or a part of one. */
+function gives({ head }: TimedAnswer): boolean {
+  return head.statusCode === 200 || head.statusCode === 206;
+}
+
+/** Sorts this depot alone before all others. */
+function rankAlone({ chain }: Route): number {
+  return chain.length === 1 ? 0 : 1;
 }
 
 /** Takes the first off again and again: what is put before it meanwhile is next. */
