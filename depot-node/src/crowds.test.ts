@@ -63,6 +63,20 @@ test('a depot full of clients still takes what another depot sends on', async ()
   expect(chains).toEqual([]);
 });
 
+test('a crowd that begins at once keeps nobody else waiting until all of it has begun', async () => {
+  const { depot } = await start({});
+  const crowd = Array.from({ length: 120 }, () => open('d1', HERE));
+  const [asker, other] = [open('d1', HERE), open('d1', THERE)];
+  await Promise.all([...crowd, asker, other].map((socket) => once(socket, 'connect')));
+  const begun = () => depot('d1').events.filter(({ type }) => type === 'refusal').length;
+  // All of it is read in one turn of the event loop.
+  for (const socket of [...crowd, other]) socket.write('GET /x?forged HTTP/1.1\r\n\r\n');
+  asker.write('GET /healthz HTTP/1.1\r\n\r\n');
+  const begunBy = (socket: Socket) => once(socket, 'data').then(begun);
+  for (const before of await Promise.all([asker, other].map(begunBy))) expect(before).toBeLessThan(60);
+  await expect.poll(begun).toBe(121);
+});
+
 test.each(await testPlanes())(
   'a client network that reads nothing leaves others their chain, and has its own when it has ended: %s',
   async (_, splice) => {

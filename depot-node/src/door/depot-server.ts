@@ -27,6 +27,7 @@ import type { LegOptions } from '../sockets/leg-options.ts';
 import { createListener } from '../sockets/listener.ts';
 import type { ListenerCertificate } from '../sockets/listener-certificate.ts';
 import { resetConnection } from '../sockets/reset.ts';
+import { Beginnings } from './beginnings.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
 import { refusalEvent, sendRefusal } from './refusal.ts';
 
@@ -67,6 +68,9 @@ interface DepotServerComponents {
 export function createDepotServer(components: DepotServerComponents): Server {
   const { ownId, handleRelay, handleConnect, isClosing, limiter } = components;
   const turns = new Turns();
+  const beginnings = new Beginnings();
+  const beginInTurn = ({ socket }: IncomingMessage, serve: () => Promise<void>) =>
+    beginnings.take(limiter.networkOf(socket.remoteAddress ?? ''), socket, serve);
   const count = (failure: LonghaulError) => components.observe(refusalEvent(failure, undefined, ownId));
   const refuse = (request: IncomingMessage, response: ServerResponse, failure: LonghaulError) => {
     count(failure);
@@ -107,7 +111,11 @@ export function createDepotServer(components: DepotServerComponents): Server {
         (taken) => (taken.ok ? undefined : refuse(request, response, taken.error)),
         () => resetConnection(request.socket),
       );
-    } else return handleRelay(request, response).catch(() => resetConnection(request.socket));
+    } else {
+      return beginInTurn(request, () => handleRelay(request, response)).catch(() =>
+        resetConnection(request.socket),
+      );
+    }
     return undefined;
   };
   const inTurn =
@@ -124,7 +132,7 @@ export function createDepotServer(components: DepotServerComponents): Server {
     limiter.noteRequest(request);
     // A tunnel cannot begin while an answer is still on its way over the same connection.
     if (turns.isBusy(socket)) resetConnection(socket);
-    else void handleConnect(request, socket, head);
+    else void beginInTurn(request, () => handleConnect(request, socket, head));
   });
   // Node answers what expects more than to go on past the listener for requests.
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse) =>

@@ -1,5 +1,5 @@
 import { LonghaulError } from '@longhaul/shared';
-import { FairRoom } from '@longhaul/shared/service';
+import { FairRoom, TurnQuota } from '@longhaul/shared/service';
 
 /** Chains that begin in one turn of the event loop: each costs up to two milliseconds, and others shall not wait for a crowd's. */
 const BEGINNINGS_PER_TURN = 4;
@@ -20,7 +20,7 @@ export class SetUpRoom {
   /** Those whose download has nothing yet, and behind them those that have a connection. */
   readonly #first = new Set<Waiter>();
   readonly #further = new Set<Waiter>();
-  #begunInTurn = 0;
+  readonly #beginnings = new TurnQuota(BEGINNINGS_PER_TURN, () => this.#letIn());
 
   /** A place is waited for so long at most. */
   constructor(capacity: number, longestMs: number) {
@@ -69,23 +69,14 @@ export class SetUpRoom {
     const full = new Set<string>();
     for (const waiting of [this.#first, this.#further]) {
       for (const waiter of waiting) {
-        if (this.#room.used === this.#room.capacity || this.#begunInTurn === BEGINNINGS_PER_TURN) return;
+        if (this.#room.used === this.#room.capacity || this.#beginnings.isUsedUp) return;
         if (full.has(waiter.client)) continue;
         if (this.#room.take(waiter.client, 1)) {
           waiting.delete(waiter);
-          this.#countBeginning();
+          this.#beginnings.use();
           waiter.enter();
         } else full.add(waiter.client);
       }
     }
-  }
-
-  #countBeginning(): void {
-    this.#begunInTurn += 1;
-    if (this.#begunInTurn > 1) return;
-    setImmediate(() => {
-      this.#begunInTurn = 0;
-      this.#letIn();
-    });
   }
 }

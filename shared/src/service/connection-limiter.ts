@@ -77,6 +77,11 @@ export class ConnectionLimiter {
     return this.#connections.size + (this.#init.elsewhere?.all() ?? 0);
   }
 
+  /** For whom a connection from an address counts: its /24 or /48, or a trusted address by itself. */
+  networkOf(address: string): string {
+    return this.#init.isTrusted(address) ? address : clientPrefix(address);
+  }
+
   /** Stands before everything that listens to a server's connections by now, and takes note of its requests. */
   guard(server: Server): void {
     const others = server.listeners('connection');
@@ -126,7 +131,7 @@ export class ConnectionLimiter {
     // It is gone already.
     if (remoteAddress === undefined) return false;
     const isKnown = isTrusted(remoteAddress);
-    const name = isKnown ? remoteAddress : clientPrefix(remoteAddress);
+    const name = this.networkOf(remoteAddress);
     const network = this.#networks.get(name) ?? { name, open: 0, waiting: 0 };
     const others = isKnown ? 0 : (elsewhere?.of(name) ?? 0);
     const counts = { open: network.open + others, waiting: network.waiting + others };

@@ -38,4 +38,5 @@ export * from './static-page.ts';
 export * from './system-failure.ts';
 export * from './tls-files.ts';
 export * from './tls-watch.ts';
+export * from './turn-quota.ts';
 export * from './turns.ts';
