@@ -77,7 +77,7 @@ export function createDepot(init: DepotInit): Depot {
   const threadTls = { ofClients: ofOrigins && init.tls !== undefined, ofOrigins };
   const limits = fitLimits(wanted, readDescriptorLimit(), threadTls);
   const { transfers, connections } = limits;
-  const jobs = createJobs(limits, nowMs);
+  const jobs = createJobs(limits, nowMs, shutdown.signal);
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
     isMember: () => member.membership.state.isMember,
@@ -259,7 +259,7 @@ export function createDepot(init: DepotInit): Depot {
   };
 }
 
-function createJobs(limits: DepotConfig['limits'], nowMs: () => number): JobTable {
+function createJobs(limits: DepotConfig['limits'], nowMs: () => number, shutdown: AbortSignal): JobTable {
   const nowSeconds = () => Math.floor(nowMs() / 1000);
   return new JobTable({
     maxTransfers: limits.transfers,
@@ -271,6 +271,7 @@ function createJobs(limits: DepotConfig['limits'], nowMs: () => number): JobTabl
     maxOriginBps: limits.originBps,
     maxJobs: limits.jobs,
     bootedAt: nowSeconds(),
+    shutdown,
     nowSeconds,
   });
 }

@@ -91,8 +91,7 @@ async function enter(
   const arrival = arrivalOf(request);
   const admission = jobs.admit(ticket.claims, arrival);
   if (!admission.ok) return admission;
-  const { job, note, release, spent } = admission.value;
-  const stop = AbortSignal.any([plane.shutdown, spent]);
+  const { job, note, release, stop } = admission.value;
   try {
     const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
     const entered = await learnUrl(components, { ticket, asked }, request, client, stop);

@@ -19,8 +19,8 @@ export interface CountedJob extends Job {
   readonly issuedAt: number;
   /** Whose share of the memory it takes. */
   readonly taker: string;
-  /** Aborts when the ticket's bytes are used up; made anew when the job has nothing running. */
-  spent: AbortController;
+  /** Aborts when all that runs of the job has to end; made anew when the job begins again. */
+  stop: AbortController;
 }
 
 /** Of the jobs that are remembered, those of one taker: whoever brings more forgets his own, and not those of others. */
@@ -50,6 +50,10 @@ export class JobMemory {
     return this.#jobs.get(jobId);
   }
 
+  all(): Iterable<CountedJob> {
+    return this.#jobs.values();
+  }
+
   /** The job, as the one used last; `undefined` when there is no room for a new one. */
   use({ jobId: id, issuedAt }: TicketClaims, taker: string): CountedJob | undefined {
     const known = this.#jobs.get(id);
@@ -69,7 +73,7 @@ export class JobMemory {
       connections: 0,
       active: 0,
       hasWorked: false,
-      spent: new AbortController(),
+      stop: new AbortController(),
     });
   }
 

@@ -48,6 +48,7 @@ function table(init: Partial<JobTableInit> = {}) {
     maxOriginBps: undefined,
     maxJobs: 200,
     bootedAt: 0,
+    shutdown: new AbortController().signal,
   };
   return { jobs: new JobTable({ ...limits, nowSeconds: () => clock.now, ...init }), clock };
 }
@@ -261,13 +262,27 @@ describe("a ticket's bytes", () => {
     });
     first?.note(60);
     second?.note(39);
-    expect(third?.spent.aborted).toBe(false);
+    expect(third?.stop.aborted).toBe(false);
     second?.note(1);
     for (const admitted of [first, second, third])
-      expect(admitted?.spent.reason).toMatchObject({ code: 'budget-used-up' });
+      expect(admitted?.stop.reason).toMatchObject({ code: 'budget-used-up' });
     expect(codeOf(jobs.admit(claims('a'), CLIENT))).toBe('budget-used-up');
     expect(codeOf(jobs.admit(claims('b'), CLIENT)), 'those of another job').toBe('admitted');
   });
+});
+
+test('the end of the depot ends what runs, and what is admitted after it', () => {
+  const shutdown = new AbortController();
+  const { jobs } = table({ shutdown: shutdown.signal });
+  const stopOf = (id: string) => {
+    const admitted = jobs.admit(claims(id), CLIENT);
+    if (!admitted.ok) throw admitted.error;
+    return admitted.value.stop;
+  };
+  const [first, second] = [stopOf('a'), stopOf('b')];
+  expect([first.aborted, second.aborted]).toEqual([false, false]);
+  shutdown.abort('over');
+  expect([first.reason, second.reason, stopOf('c').reason]).toEqual(['over', 'over', 'over']);
 });
 
 describe('what runs', () => {

@@ -42,6 +42,8 @@ export interface JobTableInit {
   readonly maxJobs: number;
   /** Unix seconds. */
   readonly bootedAt: number;
+  /** Ends all that runs. */
+  readonly shutdown: AbortSignal;
   readonly nowSeconds: () => number;
 }
 
@@ -50,8 +52,11 @@ export interface Admission {
   readonly job: Job;
   /** Counts what was relayed towards the client: against the ticket's budget and the rates of client and origin. */
   readonly note: (bytes: number) => void;
-  /** Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes. */
-  readonly spent: AbortSignal;
+  /**
+   * Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes, and when the depot ends. One for the
+   * job: to join a signal that lives as long as the depot with one of each connection costs more than all else that is done to admit it.
+   */
+  readonly stop: AbortSignal;
   readonly release: () => void;
 }
 
@@ -82,7 +87,7 @@ export class JobTable {
   #waitingForIdle: (() => void)[] = [];
 
   constructor(init: JobTableInit) {
-    const { nowSeconds } = init;
+    const { nowSeconds, shutdown } = init;
     this.#init = init;
     this.#jobs = new JobMemory(init.maxJobs, init.bootedAt - 1);
     this.#transfers = new FairRoom(init.maxTransfers);
@@ -92,6 +97,9 @@ export class JobTable {
     this.#clientRates = new RateLimits(init.maxClientBps, nowSeconds);
     this.#originRates = new RateLimits(init.maxOriginBps, nowSeconds);
     this.#rate = new RecentRate(nowSeconds);
+    shutdown.addEventListener('abort', () => {
+      for (const { active, stop } of this.#jobs.all()) if (active > 0) stop.abort(shutdown.reason);
+    });
   }
 
   /** Transfers and tunnels running now. */
@@ -128,7 +136,9 @@ export class JobTable {
     if (!job) return refuse('depot-full');
     if (job.connections >= claims.budgetConnections || job.bytes >= claims.budgetBytes)
       return refuse('budget-used-up');
-    if (job.active === 0) job.spent = new AbortController();
+    if (job.active === 0 && job.connections > 0) job.stop = new AbortController();
+    const { shutdown } = this.#init;
+    if (shutdown.aborted) job.stop.abort(shutdown.reason);
     job.connections += 1;
     this.#noteBeginning(keys.taker);
     this.#count(job, keys, 1);
@@ -139,7 +149,7 @@ export class JobTable {
         ownBytes += bytes;
         this.#note(job, claims, keys, bytes);
       },
-      spent: job.spent.signal,
+      stop: job.stop.signal,
       release: () => {
         if (ownBytes >= FREE_FROM_BYTES) job.connections -= 1;
         this.#count(job, keys, -1);
@@ -204,7 +214,7 @@ export class JobTable {
     this.#rate.note(ALL, bytes);
     if (client) this.#clientRates.note(client.address, bytes);
     if (origin !== undefined) this.#originRates.note(origin, bytes);
-    if (job.bytes >= budgetBytes) job.spent.abort(new LonghaulError('budget-used-up'));
+    if (job.bytes >= budgetBytes) job.stop.abort(new LonghaulError('budget-used-up'));
   }
 
   #count(job: CountedJob, { taker, client, origin }: Keys, change: 1 | -1): void {

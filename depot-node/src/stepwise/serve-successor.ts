@@ -77,7 +77,7 @@ async function giveTo(
 ): Promise<Given> {
   const { ownId, watch } = plane;
   const { abort, held: coming, admission, place } = transfer;
-  const stop = AbortSignal.any([plane.shutdown, admission.spent]);
+  const { stop } = admission;
   response.once('close', abort);
   const held = await coming;
   response.off('close', abort);

@@ -57,10 +57,10 @@ async function openTunnel(
   socket: Duplex,
   head: Buffer,
 ): Promise<OpenedTunnel | undefined> {
-  const { fromDepot, jobs, plane } = components;
+  const { fromDepot, jobs } = components;
   // Until the relay takes over, a caller that breaks off must not bring the process down.
-  const left = new AbortController();
-  const onLeft = () => left.abort(CALLER_LEFT);
+  const over = new AbortController();
+  const onLeft = () => over.abort(CALLER_LEFT);
   socket.on('error', onLeft);
   socket.once('close', onLeft);
   const accepted = await acceptConnect(components, request).catch(refuseThrown);
@@ -75,11 +75,14 @@ async function openTunnel(
   }
   const admission = admitted.value;
   const release = releasing(leave, admission);
+  const { stop } = admission;
+  const onStop = () => over.abort(stop.reason);
+  stop.addEventListener('abort', onStop);
+  if (stop.aborted) onStop();
   try {
     if (place > 0) fromDepot(socket);
-    const signal = AbortSignal.any([left.signal, plane.shutdown]);
     const early = new EarlyBytes(head, socket);
-    const { upstream, target } = await openFirst(components, accepted.value, early, signal);
+    const { upstream, target } = await openFirst(components, accepted.value, early, over.signal);
     socket.off('close', onLeft);
     const leavePlace = components.takePlace(upstream);
     const { chain, authority } = target;
@@ -102,9 +105,11 @@ async function openTunnel(
     };
   } catch (thrown) {
     release();
-    if (!left.signal.aborted)
+    if (over.signal.reason !== CALLER_LEFT)
       refuseConnect(components, request, socket, asLonghaulError(thrown), claims.jobId);
     return undefined;
+  } finally {
+    stop.removeEventListener('abort', onStop);
   }
 }
 

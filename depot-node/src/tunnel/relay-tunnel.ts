@@ -44,7 +44,7 @@ export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: Standi
   const { answerMs, connectMs } = plane.timeouts;
   const ends = watch.begin({
     answerMs: answerMs + connectMs,
-    ...(isEntry ? { client: { ticket: claims, spent: admission.spent } } : {}),
+    ...(isEntry ? { client: { ticket: claims, stop: admission.stop } } : {}),
   });
   const leaveUplink = plane.joinUplink?.(downstream, {
     jobId: claims.jobId,

@@ -15,8 +15,8 @@ export interface TunnelEnds {
 export interface TunnelBounds {
   /** Without an answer by then it ends (`origin-timeout`): whoever opens many and asks for nothing would keep others from the origin. */
   readonly answerMs: number;
-  /** A client's tunnel ends with its ticket's life (`ticket-expired`), and when the ticket's bytes are used up. */
-  readonly client?: { readonly ticket: TicketClaims; readonly spent: AbortSignal };
+  /** A client's tunnel ends with its ticket's life (`ticket-expired`), and with its job. */
+  readonly client?: { readonly ticket: TicketClaims; readonly stop: AbortSignal };
 }
 
 /** Watches over tunnels, so that one which rests costs no more than it must. All end with the depot. */
@@ -37,9 +37,9 @@ export class TunnelWatch {
     const over = new AbortController();
     this.#running.add(over);
     if (this.#shutdown.aborted) over.abort(this.#shutdown.reason);
-    const onSpent = () => over.abort(client?.spent.reason);
-    client?.spent.addEventListener('abort', onSpent);
-    if (client?.spent.aborted) onSpent();
+    const onStop = () => over.abort(client?.stop.reason);
+    client?.stop.addEventListener('abort', onStop);
+    if (client?.stop.aborted) onStop();
     let unanswered: NodeJS.Timeout | undefined = setTimeout(
       () => over.abort(new LonghaulError('origin-timeout')),
       answerMs,
@@ -65,7 +65,7 @@ export class TunnelWatch {
       },
       stop: () => {
         this.#running.delete(over);
-        client?.spent.removeEventListener('abort', onSpent);
+        client?.stop.removeEventListener('abort', onStop);
         clearTimeout(unanswered);
         clearTimeout(life);
       },
