@@ -63,6 +63,9 @@ export interface TicketClaims {
 
 export type Sha256 = (text: string) => Uint8Array;
 
+const ENCODER = new TextEncoder();
+/** Throws for what is no UTF-8. */
+const DECODER = new TextDecoder('utf-8', { fatal: true });
 const TICKET_TYPE = `lh${PROTOCOL_VERSION}`;
 const HASH_BYTES = 16;
 const HASH_CHARS = 22;
@@ -101,7 +104,7 @@ export function issueTicket(
     ...(claims.group === undefined ? {} : { g: claims.group }),
   };
   const signed = `${encodeJson(header)}.${encodeJson(payload)}`;
-  return `${signed}.${encodeBase64url(sign(new TextEncoder().encode(signed)))}`;
+  return `${signed}.${encodeBase64url(sign(ENCODER.encode(signed)))}`;
 }
 
 /** A ticket whose form, version and algorithm are right; nothing in it may be believed before `verifyTicket`. */
@@ -126,7 +129,7 @@ export function decodeTicket(text: string): Result<UnverifiedTicket> {
   const payload = decodeJson(payloadText);
   const claims = payload && readClaims(payload);
   if (!claims) return refuse('ticket-malformed', 'its claims do not fit');
-  const signedBytes = new TextEncoder().encode(`${headerText}.${payloadText}`);
+  const signedBytes = ENCODER.encode(`${headerText}.${payloadText}`);
   return ok({ keyId: header.kid, claims, signedBytes, signature });
 }
 
@@ -255,14 +258,14 @@ function decodeNumbers(text: string): TicketNumbers | undefined {
 }
 
 function encodeJson(value: object): string {
-  return encodeBase64url(new TextEncoder().encode(JSON.stringify(value)));
+  return encodeBase64url(ENCODER.encode(JSON.stringify(value)));
 }
 
 function decodeJson(text: string): Record<string, unknown> | undefined {
   const bytes = decodeBase64url(text);
   if (!bytes) return undefined;
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const value: unknown = JSON.parse(DECODER.decode(bytes));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

@@ -49,8 +49,10 @@ export class SetUpRoom {
         waiting.delete(waiter);
         reject(reason);
       };
-      const busy = new LonghaulError('client-busy', { detail: 'too many chains are being built' });
-      const timer = setTimeout(() => giveUp(busy), this.#longestMs);
+      const timer = setTimeout(
+        () => giveUp(new LonghaulError('client-busy', { detail: 'too many chains are being built' })),
+        this.#longestMs,
+      );
       const onAbort = () => giveUp(signal.reason);
       signal.addEventListener('abort', onAbort);
       await promise.finally(() => {

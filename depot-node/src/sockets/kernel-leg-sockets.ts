@@ -1,7 +1,7 @@
 import { isIP, Socket } from 'node:net';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
+import { getSystemErrorMessage, getSystemErrorName, isDeepStrictEqual } from 'node:util';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import { SOCKET, SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
 import type { ListenerCalls } from '../kernel/listener-calls.ts';
@@ -33,6 +33,8 @@ class KernelLegSockets implements LegSockets {
   readonly noteAccepted: LegSockets['noteAccepted'];
   readonly #table: LegTable;
   readonly #kernel: LegKernel;
+  /** What accepted connections are set to counts for depots as well: then nothing is to be set again. */
+  readonly #isSameForDepots: boolean;
   readonly #readInfo: ReturnType<typeof createTcpInfoReader>;
   readonly #report: (report: SocketReport) => void;
   readonly #told = new Set<string>();
@@ -42,13 +44,13 @@ class KernelLegSockets implements LegSockets {
   constructor(table: LegTable, kernel: LegKernel, report: (report: SocketReport) => void) {
     this.#table = table;
     this.#kernel = kernel;
+    const { mptcp, ...depot } = table.depot;
+    this.#isSameForDepots = isDeepStrictEqual(depot, table.client);
     this.#readInfo = createTcpInfoReader(kernel);
     this.#report = report;
-    this.#dialsMptcp = table.depot.mptcp;
+    this.#dialsMptcp = mptcp;
     // A multipath listener does not pass on all options (tcp_notsent_lowat, pacing).
-    this.noteAccepted = table.depot.mptcp
-      ? (socket) => this.#set(descriptorUnder(socket), 'client')
-      : undefined;
+    this.noteAccepted = mptcp ? (socket) => this.#set(descriptorUnder(socket), 'client') : undefined;
     this.#tryAll();
   }
 
@@ -87,8 +89,9 @@ class KernelLegSockets implements LegSockets {
   }
 
   reclassify(stream: Duplex, legClass: LegClass): void {
+    if (legClass === 'client' || (legClass === 'depot' && this.#isSameForDepots)) return;
     const descriptor = descriptorUnder(stream);
-    if (descriptor === undefined || legClass === 'client') return;
+    if (descriptor === undefined) return;
     const { client, [legClass]: options } = this.#table;
     const refused = changeLegOptions(this.#kernel, descriptor, client, options, this.#system);
     this.#tell(legClass, descriptor, refused);
