@@ -16,6 +16,8 @@ const CROWD = 150;
 const CROWD_BYTES_PER_SECOND = 1_000_000;
 const CROWD_SECONDS = 7;
 const PROBE_INTERVAL_MS = 100;
+/** Of a client in another network than the crowd's. */
+const ELSEWHERE = '127.0.2.7';
 /** Small downloads of a run, and how many are under way at once. */
 const BEGINNINGS = 1000;
 const QUICK_BEGINNINGS = 300;
@@ -85,6 +87,7 @@ async function startCrowd(stage: CaseStage) {
     const lines = Array.from({ length: (CROWD_SECONDS * 1000) / PROBE_INTERVAL_MS }, () => [
       `health ${overlay.urlOf('d1')}/healthz`,
       `small ${overlay.address({ chain: ['d1'], path: small })}`,
+      `elsewhere ${overlay.address({ chain: ['d1'], path: small })} ${ELSEWHERE}`,
       `origin http://${stage.host}:${stage.origin.httpPort}${small}`,
     ]);
     return runClient<Probes>(stage, {
@@ -115,6 +118,7 @@ async function startCrowd(stage: CaseStage) {
         exitCpuSecondsPerGB: rounded(cpu.exit / bodyGB, 3),
         healthWorstMs: rounded(probes.health?.worstMs ?? Number.NaN, 1),
         firstByteWorstMs: rounded(probes.small?.worstMs ?? Number.NaN, 1),
+        elsewhereWorstMs: rounded(probes.elsewhere?.worstMs ?? Number.NaN, 1),
         firstByteMedianMs: rounded(probes.small?.medianMs ?? Number.NaN, 1),
         originWorstMs: rounded(probes.origin?.worstMs ?? Number.NaN, 1),
       };

@@ -1,6 +1,6 @@
 /**
- * Small requests at a steady pace: `node probe-main.ts <interval ms>` reads lines `<name> <address>` from its standard input,
- * asks each address of one name after the other, over a new connection each, until there are none left. Says as JSON, for
+ * Small requests at a steady pace: `node probe-main.ts <interval ms>` reads lines `<name> <address> [<own address>]` from its standard
+ * input, asks each address of one name after the other, over a new connection each, until there are none left. Says as JSON, for
  * each name, the longest and the median milliseconds until the first byte.
  */
 import { connect } from 'node:net';
@@ -15,10 +15,10 @@ const names = [...new Set(lines.map(([name = '']) => name))];
 const probes = await Promise.all(
   names.map(async (name) => {
     const waits: Promise<number>[] = [];
-    for (const [own, address = ''] of lines) {
-      if (own !== name) continue;
+    for (const [asked, address = '', ownAddress] of lines) {
+      if (asked !== name) continue;
       // None waits for the one before: what holds one up must not hide from the next.
-      waits.push(firstByteMs(address));
+      waits.push(firstByteMs(address, ownAddress));
       await new Promise((resolve) => {
         setTimeout(resolve, intervalMs);
       });
@@ -29,11 +29,12 @@ const probes = await Promise.all(
 );
 process.stdout.write(`${JSON.stringify(Object.fromEntries(probes))}\n`);
 
-function firstByteMs(address: string): Promise<number> {
+function firstByteMs(address: string, localAddress?: string): Promise<number> {
   const { hostname, port, host, pathname, search } = new URL(address);
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    const target = { host: hostname, port: Number(port), noDelay: true };
+    const socket = connect(localAddress === undefined ? target : { ...target, localAddress });
     socket.once('data', (bytes) => {
       const isRight = bytes.toString('latin1', 0, 12) === 'HTTP/1.1 200';
       if (isRight) resolve(performance.now() - started);
