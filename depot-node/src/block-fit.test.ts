@@ -181,23 +181,29 @@ describe.each(await testPlanes())(
       },
     );
 
-    test('are none from a signed address: one question is answered to its end, a later one may be refused', async () => {
-      const signed = `${overlay.originUrl}/file?X-Amz-Expires=60&X-Amz-Signature=ab`;
-      // As good as known to give blocks.
-      const other = overlay.relayUrl(
-        `${overlay.originUrl}/other`,
-        { chains: [['d1', 'd2']], lanes: 4 },
-        'd1',
-      );
-      await fetchRaw(other);
-      asked = [];
-      before = async (number, response) => number <= 3 || refuse(403, response);
-      const url = overlay.relayUrl(signed, { chains: [['d1', 'd2'], ['d1']], lanes: 4 }, 'd1');
-      const { status, body } = await fetchRaw(url);
-      expect(status).toBe(200);
-      expect(hash(body)).toBe(hash(FILE));
-      expect(asked).toEqual([undefined]);
-    });
+    test.each([
+      ['its query', 'file?X-Amz-Expires=60&X-Amz-Signature=ab'],
+      ['its path', `exp=1764288000~hmac=${'ab'.repeat(32)}/file`],
+    ])(
+      'are none from an address signed in %s: one question is answered to its end, a later one may be refused',
+      async (_, path) => {
+        const signed = `${overlay.originUrl}/${path}`;
+        // As good as known to give blocks.
+        const other = overlay.relayUrl(
+          `${overlay.originUrl}/other`,
+          { chains: [['d1', 'd2']], lanes: 4 },
+          'd1',
+        );
+        await fetchRaw(other);
+        asked = [];
+        before = async (number, response) => number <= 3 || refuse(403, response);
+        const url = overlay.relayUrl(signed, { chains: [['d1', 'd2'], ['d1']], lanes: 4 }, 'd1');
+        const { status, body } = await fetchRaw(url);
+        expect(status).toBe(200);
+        expect(hash(body)).toBe(hash(FILE));
+        expect(asked).toEqual([undefined]);
+      },
+    );
 
     test('come from a signed address that another one leads to, which is asked for the next when it lapses', async () => {
       let signatures = 0;

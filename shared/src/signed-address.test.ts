@@ -12,6 +12,7 @@ it.each([
   ['Aliyun, in the newer way', 'x-oss-date=1&x-oss-signature=a'],
   ['Tencent', 'q-sign-algorithm=sha1&q-signature=a'],
   ['Akamai', 'hdnts=exp=1~hmac=a'],
+  ['Akamai, for long', 'hdntl=exp=1~hmac=a'],
   ['Akamai, by its usual name', '__token__=exp=1~hmac=a'],
   ['SharePoint', 'tempauth=a'],
   ['Backblaze', 'Authorization=a'],
@@ -19,6 +20,34 @@ it.each([
   ['somebody who gives tokens', 'access_token=a'],
 ])('knows what %s signs', (_who, query) => {
   expect(isSigned(`https://cdn.example/a.zip?${query}`)).toBe(true);
+});
+
+const NOW_MS = Date.UTC(2026, 10, 27);
+const IN_AN_HOUR = NOW_MS / 1000 + 3600;
+const MD5 = 'd41d8cd98f00b204e9800998ecf8427e';
+
+it.each([
+  ['Bunny', 'bcdn_token=HS256-Rr7bQ2Vt1x0u9Kc3&expires=1764288000&token_path=%2F/a.zip'],
+  ["Google's Media CDN", 'edge-cache-token=Expires=1764288000&KeyName=k&Signature=q83vEjRWeJA/a.zip'],
+  ['Akamai', `exp=1764288000~hmac=${MD5}${MD5}/a.zip`],
+  ['Akamai, for some paths', `st=1764284400~exp=1764288000~acl=/*~hmac=${MD5}${MD5}/a.zip`],
+  ['Akamai, by a name', `files/hdnts=exp=1764288000~hmac=${MD5}/a.zip`],
+  ['Akamai, by another name', `files/hdnea=st=1~exp=1764288000~hmac=${MD5}/a.zip`],
+  ['nginx', `s/_e4Nc3iduzkWRm01TBBNYw/${IN_AN_HOUR}/a.zip`],
+  ['nginx, in hexadecimal', `s/${MD5}/${IN_AN_HOUR}/a.zip`],
+])('knows what %s signs in a path', (_who, path) => {
+  expect(isSigned(`https://cdn.example/${path}`, NOW_MS)).toBe(true);
+});
+
+it.each([
+  ['a hash', `https://cdn.example/${MD5}/a.zip`],
+  ['a time', `https://cdn.example/nightly/${IN_AN_HOUR}/a.zip`],
+  ['a hash and when it was made', `https://cdn.example/${MD5}/${NOW_MS / 1000 - 864_000}/a.zip`],
+  ['a hash and a number', `https://cdn.example/${MD5}/2147483647/a.zip`],
+  ['a name that grants nothing', 'https://cdn.example/bcdn_token=1/hdnts=2/exp=3~hmac=4/a.zip'],
+  ['what grants, behind the path', `https://cdn.example/a.zip#/hdnts=exp=1~hmac=${MD5}`],
+])('takes a path with %s for what anybody may ask for', (_what, url) => {
+  expect(isSigned(url, NOW_MS)).toBe(false);
 });
 
 it.each([

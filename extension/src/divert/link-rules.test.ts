@@ -50,6 +50,8 @@ describe('the rules of links', () => {
     ['what browsers show', 'https://dl.example/a.pdf'],
     ['what the master has sent back', 'https://dl.example/a.iso#lh-direct'],
     ['what is signed', 'https://bucket.example/a.zip?x=1&X-Amz-Signature=ab'],
+    ['what is signed in its path', 'https://cdn.example/bcdn_token=HS256-Rr7bQ2Vt1x0u9Kc3&expires=1/a.zip'],
+    ['what may lapse at a time', 'https://cdn.example/s/_e4Nc3iduzkWRm01TBBNYw/1764288000/a.zip'],
     ['a place in a page', 'https://dl.example/a.iso#x'],
     [
       "a depot's address",

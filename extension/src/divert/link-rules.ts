@@ -1,4 +1,10 @@
-import { isAddressLiteral, parseHostPattern, parseOriginUrl, SIGNED_QUERY } from '@longhaul/shared';
+import {
+  isAddressLiteral,
+  parseHostPattern,
+  parseOriginUrl,
+  SIGNED_PATH,
+  SIGNED_QUERY,
+} from '@longhaul/shared';
 import { PRIVATE_SUFFIXES } from '../judge/private-host.ts';
 import { isEncrypted } from '../judge/why-unfit.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
@@ -47,6 +53,8 @@ const FIRST_ID = 1_000;
 const FROM_PAGES = { requestMethods: ['get'], resourceTypes: ['main_frame', 'other'] } as const;
 /** A depot's address: its query begins with a ticket. */
 const AT_DEPOT = '^https?://[^/]+/[^?]*[?][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+&(?:server|depot)=';
+/** What may be the time at which a link lapses: rules have no clock. */
+const MAYBE_TIMED = '/[0-9]{10}/';
 /** A public name: its last label begins with a letter. */
 const PUBLIC_HOST = '[^/:@]+[.][a-z][^/:@.]*(?::[0-9]+)?';
 
@@ -87,8 +95,8 @@ export function linkRules(settings: Settings): readonly object[] {
   );
   const bare = ['cookie', 'referer'].map((header) => ({ header, operation: 'remove' }));
   const others = [
-    // What a site has signed for one user is judged when its answer is there.
-    ...[AT_DEPOT, SIGNED_QUERY].map((regexFilter) => ({
+    // What a site has signed for one user, or may have, is judged when its answer is there.
+    ...[AT_DEPOT, SIGNED_QUERY, SIGNED_PATH, MAYBE_TIMED].map((regexFilter) => ({
       priority: 3,
       condition: { ...FROM_PAGES, regexFilter, isUrlFilterCaseSensitive: false },
       action: { type: 'allow' },
