@@ -72,6 +72,54 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     expect(hash(body)).toBe(hash(file));
   });
 
+  describe('what a program says with the whole alone', () => {
+    const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('base64');
+    const said = { 'Content-Type': 'application/zip', 'Content-Disposition': 'attachment; filename="a.zip"' };
+    let stated: Record<string, string>;
+
+    beforeEach(() => {
+      stated = { ...said, 'Content-MD5': md5(file) };
+      origin = (asked, answer) => {
+        if (asked.headers.range !== undefined) return sendPart(asked, answer);
+        return answer.writeHead(200, { ETag: '"v1"', ...stated, 'Content-Length': file.length }).end(file);
+      };
+    });
+
+    test('comes over lanes, too, for each file of its folder', async () => {
+      for (const name of ['1', '2']) {
+        const { headers, body } = await fetchRaw(
+          overlay.relayUrl(`${overlay.originUrl}/said/${name}`, { lanes: 4 }),
+        );
+        expect(hash(body)).toBe(hash(file));
+        expect(headers).toMatchObject({
+          'content-type': said['Content-Type'],
+          'content-disposition': said['Content-Disposition'],
+          'content-md5': md5(file),
+          'content-length': String(file.length),
+          // Its blocks have shown it.
+          'accept-ranges': 'bytes',
+        });
+        expect(overlay.originRequests.at(-1)?.headers.range, 'the last question').toBeDefined();
+      }
+    });
+
+    test('is held to over lanes, too', async () => {
+      stated = { 'Content-MD5': md5(Buffer.from('another file')) };
+      const address = overlay.relayUrl(`${overlay.originUrl}/held/file`, { lanes: 4 });
+      expect((await fetchRaw(address)).broken).toBe('ECONNRESET');
+    });
+
+    test('is not said of a part that a client asks for', async () => {
+      const { status, headers, body } = await download({ lanes: 4 }, { range: 'bytes=1000-' });
+      expect({ status, range: headers['content-range'] }).toEqual({
+        status: 206,
+        range: `bytes 1000-${file.length - 1}/${file.length}`,
+      });
+      expect(headers['content-md5']).toBeUndefined();
+      expect(hash(body)).toBe(hash(file.subarray(1000)));
+    });
+  });
+
   test('a browser makes the name of a file that has none, unless a redirect has led to another address than it sees', async () => {
     origin = (asked, answer) => {
       if (asked.url?.startsWith('/moved') === true)

@@ -8,7 +8,13 @@ import { type AnswerHead, type Part, readContentRange, readPart } from '../origi
 import { dispositionFor, isNamedAlike } from './download-name.ts';
 
 /** What describes one part only, and not the file or the part that the client gets. */
-const OF_THE_BLOCK = new Set(['content-length', 'content-range', 'content-md5', 'content-digest']);
+const OF_THE_BLOCK = new Set([
+  'content-length',
+  'content-range',
+  'content-md5',
+  'content-digest',
+  'transfer-encoding',
+]);
 
 /** Refusals that may be of whoever asks: of a data centre's address, of a country, of another address than a link was made for. */
 const OF_WHO_ASKS = new Set([403, 451]);
@@ -34,11 +40,39 @@ export function headOfAll(block: AnswerHead, { startByte, endByte }: Part, isWho
     const name = block.rawHeaders[index] ?? '';
     if (!OF_THE_BLOCK.has(name.toLowerCase())) kept.push(name, block.rawHeaders[index + 1] ?? '');
   }
-  // nginx, for one, says it with whole files alone; Firefox resumes nothing without it. This answer proves it.
-  if (isWhole && block.headers['accept-ranges'] === undefined) kept.push('Accept-Ranges', 'bytes');
-  kept.push('Content-Length', String(endByte - startByte));
-  if (!isWhole) kept.push('Content-Range', `bytes ${startByte}-${endByte - 1}/${endByte}`);
-  return { statusCode: isWhole ? 200 : 206, headers: block.headers, rawHeaders: kept };
+  const headers = Object.fromEntries(
+    Object.entries(block.headers).filter(([name]) => !OF_THE_BLOCK.has(name)),
+  );
+  const head = { statusCode: isWhole ? 200 : 206, headers, rawHeaders: kept };
+  const ofAll = withHeader(head, 'Content-Length', String(endByte - startByte));
+  if (isWhole) return sayingRanges(ofAll);
+  return withHeader(ofAll, 'Content-Range', `bytes ${startByte}-${endByte - 1}/${endByte}`);
+}
+
+/** The head of an answer, of an origin that has given a block. nginx, for one, says that with whole files alone, and others nowhere; Firefox resumes nothing without it. */
+export function sayingRanges(head: AnswerHead): AnswerHead {
+  const isSaid = head.statusCode !== 200 || head.headers['accept-ranges'] !== undefined;
+  return isSaid ? head : withHeader(head, 'Accept-Ranges', 'bytes');
+}
+
+function withHeader(
+  { statusCode, headers, rawHeaders }: AnswerHead,
+  name: string,
+  value: string,
+): AnswerHead {
+  return {
+    statusCode,
+    headers: { ...headers, [name.toLowerCase()]: value },
+    rawHeaders: [...rawHeaders, name, value],
+  };
+}
+
+/** What says of a file what it is. There are programs that say it with the whole, and not with its parts. */
+const OF_THE_FILE = ['content-type', 'content-disposition', 'repr-digest', 'digest'] as const;
+
+/** Whether a block says of its file what the whole does. */
+export function saysAsMuch(block: AnswerHead, whole: AnswerHead): boolean {
+  return OF_THE_FILE.every((name) => block.headers[name] === whole.headers[name]);
 }
 
 /** The headers of an answer as the client gets them: of what the origin gives at this URL, in this job at this depot. */

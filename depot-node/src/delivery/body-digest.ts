@@ -16,18 +16,16 @@ const ALGORITHMS = [
   ['md5', 'md5'],
 ] as const;
 
-const OF_THE_FILE = ['repr-digest', 'digest'];
-
 /**
  * The digest that an origin states of a whole file in an answer: `Repr-Digest` and `Content-Digest` (RFC 9530), `Digest`
- * (RFC 3230), `Content-MD5` (RFC 1864). An answer with a part of it states the whole file's digest by two of them only.
+ * (RFC 3230), `Content-MD5` (RFC 1864).
  */
-function statedDigest({ headers }: Pick<AnswerHead, 'headers'>, isPart: boolean): StatedDigest | undefined {
-  for (const name of isPart ? OF_THE_FILE : [...OF_THE_FILE, 'content-digest']) {
+function statedDigest({ headers }: Pick<AnswerHead, 'headers'>): StatedDigest | undefined {
+  for (const name of ['repr-digest', 'digest', 'content-digest']) {
     const stated = parseDigests(String(headers[name] ?? ''));
     if (stated) return stated;
   }
-  const md5 = isPart ? undefined : headers['content-md5'];
+  const md5 = headers['content-md5'];
   return typeof md5 === 'string' && isDigest(md5.trim(), 'md5')
     ? { algorithm: 'md5', base64: md5.trim() }
     : undefined;
@@ -121,7 +119,7 @@ export const NO_CARE: BodyCare = { digest: undefined, given: undefined, mustSee:
 interface BegunBody {
   /** The status that the client gets. */
   readonly statusCode: number;
-  /** The origin's headers, of all of it or of a first block. */
+  /** The headers that the client gets, as far as they are the origin's. */
   readonly headers: AnswerHead['headers'];
   readonly isBlock: boolean;
   /** Whether it has a length and a strong validator, so that a part of exactly this version can be asked for. */
@@ -141,7 +139,7 @@ const LEAST_BYTES_FOR_THREAD = 262_144;
 /** The care that a body needs. */
 export function careFor(body: BegunBody, { ofFile, ofGiven }: DigestChoice, open: OpenDigest): BodyCare {
   const isFile = body.statusCode === 200;
-  const stated = isFile ? statedDigest(body, body.isBlock) : undefined;
+  const stated = isFile ? statedDigest(body) : undefined;
   const isFileDigested = stated !== undefined || (isFile && ofFile !== 'stated');
   const isGiven = isFile || body.statusCode === 206;
   const isNeeded = ofGiven === 'needed' && isWholeOnly(body);

@@ -19,7 +19,7 @@ import {
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
 import { between } from '../routes/route-book.ts';
-import { headOfAll, isCompressedForClient } from './answer-head.ts';
+import { headOfAll, isCompressedForClient, sayingRanges, saysAsMuch } from './answer-head.ts';
 import { firstAnswer, NAMES_VERSION } from './first-answer.ts';
 import type { LastTargets } from './last-targets.ts';
 import type { RunningDownload } from './running-download.ts';
@@ -118,23 +118,32 @@ async function openAnyVersion(
   if (!forBlock || isLed || blockBook.isFit(target.url)) return openingOf(request, whole);
   const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
   const trial = await tryBlock(whole, asked, overSame, signal);
-  const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked);
+  const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked, whole.head);
   if (opening !== 'useless' || signal.aborted) whole.connection.reset();
   if (opening === 'useless' && typeof trial !== 'string') trial.connection.reset();
   signal.throwIfAborted();
-  if (opening !== 'useless') blockBook.noteFit(target.url);
-  else if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, between(whole.route));
+  // Of files whose blocks say less the whole is asked for each time: who gets them by blocks alone would not know their names.
+  if (opening !== 'useless' && saysAsMuch(opening.answer.head, whole.head)) blockBook.noteFit(target.url);
+  if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, between(whole.route));
   return opening === 'useless' ? openingOf(request, whole) : opening;
 }
 
-/** An answer to the first block, as the beginning of what was asked for; `useless` where the client's own request has to be made. */
-function openingOfBlock(request: ClientRequest, answer: TimedAnswer, asked: Part): Opening | 'useless' {
+/**
+ * An answer to the first block, as the beginning of what was asked for; `useless` where the client's own request has to be made. `whole` is the head of the
+ * answer to that, of the same version, where it has been made before: what is said with it alone the client gets, too.
+ */
+function openingOfBlock(
+  request: ClientRequest,
+  answer: TimedAnswer,
+  asked: Part,
+  whole?: AnswerHead,
+): Opening | 'useless' {
   const verdict = judgeFirstBlock(answer.head, asked);
   if (verdict === 'as-is') return openingOf(request, answer);
   if (verdict === 'useless') return 'useless';
   const { representation, part } = verdict;
   const all = { startByte: part.startByte, endByte: representation.sizeBytes };
-  const head = headOfAll(answer.head, all, request.headers.range === undefined);
+  const head = whole ? sayingRanges(whole) : headOfAll(answer.head, all, request.headers.range === undefined);
   return { answer, head, representation, part: all, firstBlock: { part, ...timesOf(answer) } };
 }
 

@@ -71,7 +71,7 @@ async function serve(
   download.representation = opening.representation;
   const body = {
     statusCode: head.statusCode,
-    headers: answer.head.headers,
+    headers: head.headers,
     isBlock: firstBlock !== undefined,
     hasVersion: opening.representation !== undefined,
     sizeBytes: opening.part && opening.part.endByte - opening.part.startByte,
