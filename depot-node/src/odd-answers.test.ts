@@ -878,6 +878,29 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect({ status, broken }).toEqual({ status: 'range' in asked ? 206 : 200, broken: undefined });
     });
 
+    test.each([
+      ['text', {}],
+      [
+        'anything, in a storage that has it compressed',
+        { 'Content-Type': 'application/x-tar', Vary: '', 'X-Goog-Stored-Content-Encoding': 'gzip' },
+      ],
+    ])('is asked for by its client also where nobody knows its length: %s', async (_, said) => {
+      origin = (_asked, answer) => {
+        answer.writeHead(200, { ...TEXT, ...said });
+        // In chunks.
+        answer.write(file.subarray(0, 1000));
+        answer.end(file.subarray(1000));
+      };
+      for (const lanes of [1, 4]) {
+        const url = `${overlay.originUrl}/made/file.bin`;
+        const ask = (init = {}) => fetchRaw(overlay.relayUrl(url, { lanes }), init);
+        const led = await ask({ headers: BROWSER });
+        expect(led).toMatchObject({ status: 307, headers: { location: `${url}#lh-direct` } });
+        expect(await ask({ headers: BROWSER, method: 'HEAD' }), 'its head').toMatchObject({ status: 200 });
+        expect(hash((await ask()).body), 'for who takes no compression').toBe(hash(file));
+      }
+    });
+
     test('comes through depots where it is short, and to who has got something of it', async () => {
       origin = text({}, file.subarray(0, 900_000));
       expect((await download({}, BROWSER)).status).toBe(200);

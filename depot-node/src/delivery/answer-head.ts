@@ -102,33 +102,34 @@ export function answerHeaders(
  * Whether an origin may give the client itself what it does not give this depot. An address that has worked is never answered with a
  * redirect: browsers would drop the bytes they have.
  */
-export function mayGiveClient(
-  request: IncomingMessage,
-  head: AnswerHead,
-  part: Part | undefined,
-  job: Job,
-): boolean {
+export function mayGiveClient(request: IncomingMessage, head: AnswerHead, job: Job): boolean {
   if (job.hasWorked) return false;
   if (OF_WHO_ASKS.has(head.statusCode)) return true;
   if (!isFromBeginning(request)) return false;
   const mayBeOfDepot = OF_HOW_MANY_ASK.has(head.statusCode);
-  return mayBeOfDepot || isPage(request, head) || isCompressedForClient(request, head, part);
+  return mayBeOfDepot || isPage(request, head) || isCompressedForClient(request, head);
 }
 
 /**
  * Whether an origin would give a client the file compressed, which it gives a depot as it is: depots ask for no coding, so that parts can be joined whatever
- * way they come over. `part` is what the client would get.
+ * way they come over. Who compresses while it sends states no length, also not of what it leaves as it is: that may be long.
  */
 export function isCompressedForClient(
-  { headers: asked }: Pick<IncomingMessage, 'headers'>,
-  { statusCode, headers }: Pick<AnswerHead, 'statusCode' | 'headers'>,
-  part: Part | undefined,
+  { method, headers: asked }: Pick<IncomingMessage, 'method' | 'headers'>,
+  head: AnswerHead,
 ): boolean {
-  const { 'content-encoding': coding, 'content-type': type = '', vary = '' } = headers;
-  const isLong = part !== undefined && part.endByte - part.startByte >= LEAST_COMPRESSED_BYTES;
-  const isByCoding = coding === undefined && /(?:^|,)\s*accept-encoding\s*(?:,|$)/i.test(vary);
-  if (statusCode !== 200 || !isLong || !isByCoding || !TEXT_TYPE.test(type)) return false;
+  const isOfBody = method !== 'HEAD' && head.statusCode === 200;
+  const { sizeBytes = Number.POSITIVE_INFINITY } = readPart(head) ?? {};
+  const isLong = isOfBody && sizeBytes >= LEAST_COMPRESSED_BYTES;
+  if (!isLong || head.headers['content-encoding'] !== undefined || !isByCoding(head)) return false;
   return (asked['accept-encoding'] ?? '').split(',').some((one) => COMPRESSION.test(one));
+}
+
+/** Whether a file comes in a coding for who takes one: text that is said to depend on that, or what Google's storage has in one and has taken out of it. */
+function isByCoding({ headers }: AnswerHead): boolean {
+  const { 'content-type': type = '', vary = '' } = headers;
+  const isVaried = TEXT_TYPE.test(type) && /(?:^|,)\s*accept-encoding\s*(?:,|$)/i.test(vary);
+  return isVaried || COMPRESSION.test(String(headers['x-goog-stored-content-encoding']));
 }
 
 /**

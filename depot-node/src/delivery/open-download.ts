@@ -114,7 +114,7 @@ async function openAnyVersion(
   }
   const whole = await ask(requestWith({}), false);
   // Parts of a file do not say that all of it would come compressed.
-  const isLed = mayAskItself && isCompressedForClient(request, whole.head, readPart(whole.head));
+  const isLed = mayAskItself && isCompressedForClient(request, whole.head);
   if (!forBlock || isLed || blockBook.isFit(target.url)) return openingOf(request, whole);
   const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
   const trial = await tryBlock(whole, asked, overSame, signal);

@@ -59,7 +59,7 @@ async function serve(
     return;
   }
   const { answer, head, firstBlock } = opening;
-  const isLed = mayGiveClient(request, head, opening.part, job);
+  const isLed = mayGiveClient(request, head, job);
   const cut = cutByBudget(request, opening, download);
   if (isLed || cut || client.left.aborted) answer.connection.reset();
   if (client.left.aborted) return;
