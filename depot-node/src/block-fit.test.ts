@@ -164,6 +164,24 @@ describe.each(await testPlanes())(
       expect(asked.slice(2)).toEqual([undefined]);
     });
 
+    test('are none where the file is being written: the first answer is all of it so far', async () => {
+      const ask = (name: string) =>
+        fetchRaw(overlay.relayUrl(`${overlay.originUrl}/logs/${name}`, { lanes: 4 }, 'd1'));
+      before = async (_number, response) => {
+        if (response.req.url !== '/logs/old') response.setHeader('Last-Modified', new Date().toUTCString());
+        return true;
+      };
+      let growsFrom = 3;
+      tagOf = (number) => `"v${Math.max(growsFrom, number)}"`;
+      expect(hash((await ask('new')).body)).toBe(hash(FILE));
+      expect(asked).toEqual([undefined]);
+      growsFrom = Number.POSITIVE_INFINITY;
+      expect(hash((await ask('old')).body)).toBe(hash(FILE));
+      growsFrom = asked.length + 3;
+      expect(hash((await ask('new')).body), 'where a folder has given blocks').toBe(hash(FILE));
+      expect(asked.slice(-2)).toEqual([expect.stringMatching(/^bytes=0-/), undefined]);
+    });
+
     test('are none where parts do not say of which version they are', async () => {
       bytesPerSecond = 40_000_000;
       tagOf = () => undefined;

@@ -10,6 +10,7 @@ import type { OriginAnswer } from '../origin/origin-connection.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import {
   type AnswerHead,
+  isBeingWritten,
   type Part,
   type Representation,
   readPart,
@@ -76,7 +77,7 @@ export async function openDownload(
 }
 
 /**
- * Asks for what the client wants; for its first block where the plan has lanes, the job has one connection, and the address lasts. An origin that is not known to give blocks is
+ * Asks for what the client wants; for its first block where the plan has lanes, the job has one connection, and address and file last. An origin that is not known to give blocks is
  * asked for the whole before, which goes on where it gives none.
  */
 async function openAnyVersion(
@@ -115,7 +116,8 @@ async function openAnyVersion(
   const whole = await ask(requestWith({}), false);
   // Parts of a file do not say that all of it would come compressed.
   const isLed = mayAskItself && isCompressedForClient(request, whole.head);
-  if (!forBlock || isLed || blockBook.isFit(target.url)) return openingOf(request, whole);
+  const isForBlocks = forBlock && !isLed && !isBeingWritten(whole.head);
+  if (!isForBlocks || blockBook.isFit(target.url)) return openingOf(request, whole);
   const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
   const trial = await tryBlock(whole, asked, overSame, signal);
   const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked, whole.head);
@@ -202,7 +204,8 @@ function judgeFirstBlock(
     part?.startByte === asked.startByte && part.endByte === Math.min(asked.endByte, part.sizeBytes);
   // Some name the end of what they give as that of the file. Where it is true one request more does no harm.
   const isEndDoubtful = part?.sizeBytes === asked.endByte;
-  return isAsked && representation && !isEndDoubtful ? { part, representation } : 'useless';
+  const isOne = isAsked && !isEndDoubtful && !isBeingWritten(head);
+  return isOne && representation ? { part, representation } : 'useless';
 }
 
 /** Refusals that do not depend on how much was asked for, or that ask for patience. */

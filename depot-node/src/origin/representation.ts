@@ -120,14 +120,30 @@ export function headersForPart({ validator }: Representation, { startByte, endBy
 export function strongValidator(
   headers: IncomingHttpHeaders,
 ): Pick<Representation, 'validator' | 'validatedBy'> | undefined {
-  const { etag, date } = headers;
+  const { etag, 'last-modified': modified } = headers;
   // A weak tag says that the bytes may differ, whatever the dates say.
   if (etag !== undefined)
     return STRONG_ETAG.test(etag) ? { validator: etag, validatedBy: 'etag' } : undefined;
-  const modified = headers['last-modified'];
-  if (modified === undefined || date === undefined) return undefined;
-  const ageMs = Date.parse(date) - Date.parse(modified);
-  return ageMs >= STRONG_DATE_AGE_MS ? { validator: modified, validatedBy: 'last-modified' } : undefined;
+  if (modified === undefined) return undefined;
+  return ageMs(headers) >= STRONG_DATE_AGE_MS
+    ? { validator: modified, validatedBy: 'last-modified' }
+    : undefined;
+}
+
+/** A file that was changed within this time is likely to change again: a log, a recording, what is still being uploaded. */
+const BEING_WRITTEN_MS = 60_000;
+
+/**
+ * Whether a file seems to be written while it is answered: each later question would find it in another version. Clocks of file servers differ from those of web servers,
+ * in both directions.
+ */
+export function isBeingWritten({ headers }: VersionHead): boolean {
+  return Math.abs(ageMs(headers)) < BEING_WRITTEN_MS;
+}
+
+/** How long before its answer a file was changed; not a number where either is not said. */
+function ageMs({ date, 'last-modified': modified }: IncomingHttpHeaders): number {
+  return Date.parse(date ?? '') - Date.parse(modified ?? '');
 }
 
 function readLength(headers: IncomingHttpHeaders): number | undefined {
