@@ -200,6 +200,50 @@ describe.each(await testPlanes())(
     );
 
     test.each([
+      [403, 3],
+      [404, 6],
+      [410, 12],
+    ])(
+      'end with the whole that was answered first, where a link is good for some answers, and %i for more than %i',
+      async (status, answers) => {
+        bytesPerSecond = 8_000_000;
+        before = async (number, response) => number <= answers || refuse(status, response);
+        const { status: given, body, broken } = await download([['d1']]);
+        expect({ given, broken }).toEqual({ given: 200, broken: undefined });
+        expect(hash(body)).toBe(hash(FILE));
+        expect(asked.filter((range) => range === undefined)).toHaveLength(1);
+      },
+    );
+
+    test('end with the version that they began with, where another one takes its place', async () => {
+      bytesPerSecond = 8_000_000;
+      tagOf = (number) => (number <= 5 ? '"v1"' : '"v2"');
+      expect(hash((await download([['d1']])).body)).toBe(hash(FILE));
+      expect(asked.length, 'questions for blocks').toBeGreaterThan(2);
+    });
+
+    test('are as many as an origin takes connections, the one of the whole among them', async () => {
+      bytesPerSecond = 2_000_000;
+      const lanes = new Set<unknown>();
+      const taken = new Set<unknown>();
+      let mostLanes = 0;
+      before = async (number, response) => {
+        const { socket } = response.req;
+        if (!taken.has(socket) && taken.size >= 3) return refuse(503, response);
+        taken.add(socket);
+        if (number > 1) lanes.add(socket);
+        mostLanes = Math.max(mostLanes, lanes.size);
+        socket.once('close', () => {
+          taken.delete(socket);
+          lanes.delete(socket);
+        });
+        return true;
+      };
+      expect(hash((await download([['d1']])).body)).toBe(hash(FILE));
+      expect(mostLanes).toBe(3);
+    });
+
+    test.each([
       ['its query', 'file?X-Amz-Expires=60&X-Amz-Signature=ab'],
       ['its path', `exp=1764288000~hmac=${'ab'.repeat(32)}/file`],
     ])(

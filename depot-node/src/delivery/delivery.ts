@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
+import { SkippedPrefix } from '../digests/running-digest.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
@@ -11,13 +12,14 @@ import { type AnswerHead, readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
+import { KeptWhole } from './kept-whole.ts';
 import type { LastTargets } from './last-targets.ts';
 import { leaveSlowLanes } from './leave-slow-lanes.ts';
 import type { Opening } from './open-download.ts';
 import { type Repair, type Repaired, Repairer, type RepairLimits } from './repair.ts';
 import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
-import { sendOverLanes } from './send-over-lanes.ts';
+import { isRefusedToBlocks, sendOverLanes } from './send-over-lanes.ts';
 import { type PartEnd, type PartSender, type SendLimits, takePart } from './send-part.ts';
 import { type WayLimits, WayWatch } from './way-watch.ts';
 
@@ -106,7 +108,7 @@ export class Delivery {
   }
 
   /** Delivers what an opening has begun. Never rejects. */
-  async run({ answer, firstBlock }: Opening): Promise<DownloadEnd> {
+  async run({ answer, firstBlock, whole }: Opening): Promise<DownloadEnd> {
     const download = this.#download;
     const { client, job } = download;
     const { plane } = this.#components;
@@ -124,7 +126,7 @@ export class Delivery {
     for (;;) {
       const { state } = download;
       if (state.is === 'ended' || state.is === 'opening') break;
-      if (state.is === 'laning') download.state = await this.#lane(state);
+      if (state.is === 'laning') download.state = await this.#lane(state, whole && new KeptWhole(whole));
       else if (state.is === 'sending') download.state = await this.#send(state);
       else if (state.is === 'asking-on') download.state = await this.#askOn(state.answer);
       else if (state.is === 'repairing') download.state = await this.#repair(state.broken, state.reason);
@@ -274,24 +276,39 @@ export class Delivery {
     return end;
   }
 
-  async #lane(laning: StateOf<'laning'>): Promise<DownloadState> {
+  async #lane(laning: StateOf<'laning'>, whole: KeptWhole | undefined): Promise<DownloadState> {
     const { answer, firstBlock } = laning;
     const download = this.#download;
     const leave = { plane: this.#components.plane, watch: this.#watch };
-    const { outcome } = await sendOverLanes(download, answer, firstBlock, {
+    const end = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
+      whole,
       watchLeg: (stream, route) => this.#watch.leg(stream, route, answer.target.url.host),
       watchLanes: (work) => leaveSlowLanes(download, laning, work, leave),
     });
     download.lanes = [];
+    const { outcome } = end;
+    const kept = isRefusedToBlocks(end) ? whole?.take() : undefined;
+    whole?.leave();
     const last = download.state.is === 'laning' ? download.state.answer : answer;
     const { chain } = last.route;
+    if (kept) return this.#goOnWithWhole(kept, chain);
     if (outcome === 'complete') return { is: 'finishing', chain };
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (outcome === 'cancelled') return broke(chain, download.stop.reason);
     // What lanes could not do one connection may: also to find the version that was begun.
     return { is: 'repairing', broken: last, reason: 'reset' };
+  }
+
+  /** Goes on with the answer that has been there since before the first block, whose version the blocks had. */
+  #goOnWithWhole(answer: FetchedAnswer, from: Chain): StateOf<'sending'> {
+    const { bytes } = this.#download.client;
+    const repaired = { answer, prefix: bytes > 0 ? new SkippedPrefix(bytes) : undefined };
+    // What was refused would be so again.
+    this.#rest.noteRefusal();
+    this.#failoverFrom(from, 'reset')(repaired);
+    return { is: 'sending', ...repaired };
   }
 
   async #askOn(answer: FetchedAnswer): Promise<DownloadState> {

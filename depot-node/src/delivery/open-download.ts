@@ -45,6 +45,14 @@ export interface Opening {
   readonly part: Part | undefined;
   /** Where the answer is only the first block of that part, which lanes go on with. */
   readonly firstBlock: (AskedBlock & AskedTimes) | undefined;
+  /** The answer with the whole, of the same version and with nothing of it read, where that came before the first block. */
+  readonly whole?: FetchedAnswer | undefined;
+}
+
+/** Breaks off what an opening has begun. */
+export function resetOpening({ answer, whole }: Opening): void {
+  answer.connection.reset();
+  whole?.connection.reset();
 }
 
 /** What a client asks for. */
@@ -68,7 +76,7 @@ export async function openDownload(
     : await openAnyVersion(components, request, download, mayAskItself, signal);
   const verdict = judgeVersion(request.headers, opening.answer.head);
   if (verdict === 'asked') return opening;
-  opening.answer.connection.reset();
+  resetOpening(opening);
   if (verdict === 'other')
     throw new LonghaulError('origin-changed', { detail: 'the origin pays no heed to conditions' });
   const { range: _, 'if-range': __, ...headers } = request.headers;
@@ -121,13 +129,16 @@ async function openAnyVersion(
   const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
   const trial = await tryBlock(whole, asked, overSame, signal);
   const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked, whole.head);
-  if (opening !== 'useless' || signal.aborted) whole.connection.reset();
-  if (opening === 'useless' && typeof trial !== 'string') trial.connection.reset();
+  // Not where redirects led to it, which lead to another address when that one gives no more, nor over other depots, which would take in megabytes of it unread.
+  const isKept = whole.target.url === target.url && whole.route.chain.length === 1;
+  if (signal.aborted || (opening !== 'useless' && !isKept)) whole.connection.reset();
+  if (typeof trial !== 'string' && (opening === 'useless' || signal.aborted)) trial.connection.reset();
   signal.throwIfAborted();
-  // Of files whose blocks say less the whole is asked for each time: who gets them by blocks alone would not know their names.
-  if (opening !== 'useless' && saysAsMuch(opening.answer.head, whole.head)) blockBook.noteFit(target.url);
   if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, between(whole.route));
-  return opening === 'useless' ? openingOf(request, whole) : opening;
+  if (opening === 'useless') return openingOf(request, whole);
+  // Of files whose blocks say less the whole is asked for each time: who gets them by blocks alone would not know their names.
+  if (saysAsMuch(opening.answer.head, whole.head)) blockBook.noteFit(target.url);
+  return isKept ? { ...opening, whole } : opening;
 }
 
 /**

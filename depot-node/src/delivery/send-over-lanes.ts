@@ -22,6 +22,7 @@ import { between, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { carryByThread } from './carry-by-thread.ts';
+import type { KeptWhole } from './kept-whole.ts';
 import type { RunningDownload } from './running-download.ts';
 
 interface LanesComponents {
@@ -33,6 +34,8 @@ interface LanesComponents {
   readonly aheadBook: AheadBook;
   readonly blockBook: BlockBook;
   readonly requestFor: RequestFor;
+  /** The answer with all of the file, where that came before the first block. */
+  readonly whole: KeptWhole | undefined;
   /** Watches a connection to the origin, until it is stopped. */
   readonly watchLeg: (stream: Duplex, route: Route) => WatchedLeg;
   /** Watches what all lanes bring over one way; gives what ends that. */
@@ -48,6 +51,11 @@ const LEAST_SHARE_OF_PLAN = 0.5;
 /** What an origin answers to a block that it would not have answered to the whole. */
 const OF_BLOCKS: ReadonlySet<ErrorCode> = new Set(['origin-changed', 'origin-bad-answer', 'origin-busy']);
 
+/** Whether lanes have ended with what the origin would not have answered to the whole. */
+export function isRefusedToBlocks({ failure }: LanesEnd): boolean {
+  return failure !== undefined && OF_BLOCKS.has(failure.code);
+}
+
 /** Sends a download over several lanes; the first block has been asked for, and its answer begun. */
 export async function sendOverLanes(
   download: RunningDownload,
@@ -55,7 +63,7 @@ export async function sendOverLanes(
   firstBlock: AskedBlock & AskedTimes,
   components: LanesComponents,
 ): Promise<LanesEnd> {
-  const { plane, lanes: config, requestFor } = components;
+  const { plane, lanes: config, requestFor, whole } = components;
   const { book, client, job, part, representation, stop, target } = download;
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
@@ -88,7 +96,7 @@ export async function sendOverLanes(
       part,
       laneCount: places.count,
       // Other connections of the same download count among those that an origin is bothered with.
-      mostLanes: () => config.perOrigin - (job.active - 1),
+      mostLanes: () => config.perOrigin - (job.active - 1) - Number(whole?.isThere === true),
       promise,
       open: (lane) => openLane(lane, download, first, asking, components),
       mostQuestions: () => asking.mostQuestions,
@@ -129,9 +137,11 @@ export async function sendOverLanes(
         }
         plane.observe({ ...event, jobId: job.id });
       },
+      onBlock: () => whole?.noteBlock(),
+      onBlockFailed: (failure, isProved) => whole?.noteFailure(failure, isProved) === true,
       onCounted: leaveAnswered,
     });
-    if (end.failure && OF_BLOCKS.has(end.failure.code)) leaveAnswered();
+    if (isRefusedToBlocks(end)) leaveAnswered();
     return end;
   } finally {
     places.leave();

@@ -7,7 +7,7 @@ import type { AnswerHead } from '../origin/representation.ts';
 import { answerHeaders, mayGiveClient, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
-import { type Opening, openDownload } from './open-download.ts';
+import { type Opening, openDownload, resetOpening } from './open-download.ts';
 import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
 
 export interface ServeComponents extends DeliveryComponents {
@@ -61,7 +61,7 @@ async function serve(
   const { answer, head, firstBlock } = opening;
   const isLed = mayGiveClient(request, head, job);
   const cut = cutByBudget(request, opening, download);
-  if (isLed || cut || client.left.aborted) answer.connection.reset();
+  if (isLed || cut || client.left.aborted) resetOpening(opening);
   if (client.left.aborted) return;
   if (isLed) {
     await leadToOrigin(components, request, download, answer.route.chain);
@@ -112,7 +112,7 @@ async function openUsable(
   const { answer, firstBlock } = opening;
   const unusable = whyUnusable(request, answer.head, firstBlock !== undefined, download.job);
   if (!unusable) return opening;
-  answer.connection.reset();
+  resetOpening(opening);
   throw unusable;
 }
 

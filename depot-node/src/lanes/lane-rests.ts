@@ -74,6 +74,11 @@ export class LaneRests {
     this.#components.observe({ type: 'lane-removed', lane: lane.index, reason, restMs });
   }
 
+  /** Lets a lane rest for a moment, in which another connection ends. */
+  pause(lane: Lane): void {
+    lane.notBeforeMs = this.#components.nowMs() + FIRST_BACKOFF_MS;
+  }
+
   /** Lets a lane rest after its fetch failed. Gives what ends the transfer, when something does. */
   afterFailure(lane: Lane, failure: LonghaulError): LonghaulError | undefined {
     const { config, nowMs } = this.#components;

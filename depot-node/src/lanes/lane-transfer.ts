@@ -69,6 +69,13 @@ export interface LanesInit {
   readonly watch?: ((work: LanesWork) => () => void) | undefined;
   /** Shown the lanes at start; what they tell is always of now. */
   readonly onLanes?: (lanes: readonly LaneView[]) => void;
+  /** Told of each block that has come whole. */
+  readonly onBlock?: (() => void) | undefined;
+  /**
+   * Told why one has not, over a connection that had brought one before or over another. Gives whether the origin has one connection less for that, so that the lane
+   * may soon have its own.
+   */
+  readonly onBlockFailed?: ((failure: LonghaulError, isProved: boolean) => boolean) | undefined;
   /** Told that the origin counts requests. */
   readonly onCounted?: () => void;
 }
@@ -347,6 +354,7 @@ class LaneTransfer {
 
   #onWhole(fetch: LaneFetch, lane: Lane): void {
     lane.noteBlock(fetch);
+    this.#init.onBlock?.();
     const inService = this.#lanesAtWork.lanes.filter(({ isRemoved }) => !isRemoved);
     const { config, promise } = this.#init;
     lane.loadBytes = adaptedLoadBytes(lane, inService, config, config.spread ? undefined : promise);
@@ -368,6 +376,11 @@ class LaneTransfer {
     this.#init.observe({ type: 'lane-broke', lane: lane.index, code: failure.code });
     this.#trials.noteChange();
     if (failure instanceof OriginBusy && lane.isProved) this.#noteCounted();
+    if (this.#init.onBlockFailed?.(failure, lane.isProved) === true) {
+      this.#rests.pause(lane);
+      this.#work();
+      return;
+    }
     const end = this.#rests.afterFailure(lane, failure);
     if (end) this.#end('upstream-broke', end);
     else this.#work();
