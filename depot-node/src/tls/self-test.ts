@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { selfSigned } from '@longhaul/shared/service';
+import type { TlsMaterial } from '@longhaul/shared/service';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
 import { makeContext, TICKET_KEY_BYTES } from './tls-context.ts';
 import { type TlsCalls, TlsEnd } from './tls-end.ts';
@@ -12,19 +12,26 @@ const MAJOR_VERSION = 3;
 const MOST_TURNS = 10;
 const WORD = Buffer.from('and this is what was said inside');
 
+/** What a handshake with itself takes. */
+export interface TlsTrial {
+  /** A certificate for 127.0.0.1 that trusts itself. */
+  readonly own: TlsMaterial;
+  /** Those of Node's own TLS. */
+  readonly ciphers: string;
+}
+
 /**
  * Tries the library before anybody relies on it: a handshake with itself, whose certificate is verified, a word and a
  * goodbye. Throws what did not work.
  */
 export function tryOpenSsl(
   calls: TlsCalls & { readonly kernel: Pick<SocketCalls, 'makeSocketPair'> },
-  ciphers: string,
+  { own, ciphers }: TlsTrial,
 ): void {
   const { major, minor } = calls.openSsl.version();
   if (major !== MAJOR_VERSION) throw new Error(`OpenSSL ${major}.${minor} is not OpenSSL ${MAJOR_VERSION}`);
   const pair = calls.kernel.makeSocketPair();
   if (!pair) throw new Error('no descriptors left');
-  const own = selfSigned();
   const ticketKeys = new Uint8Array(TICKET_KEY_BYTES);
   const contexts = [
     makeContext(calls, { role: 'server', ...own, ticketKeys }, ciphers),
