@@ -54,6 +54,7 @@ export const SOCKET_OPTIONS = {
   maxPacingRate: [1, 47],
   bufferLock: [1, 72],
   noDelay: [6, 1],
+  cork: [6, 3],
   keepIdle: [6, 4],
   keepInterval: [6, 5],
   keepCount: [6, 6],

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import type { DescriptorCalls } from '../kernel/descriptor-calls.ts';
 import type { KernelBuffer, MemoryCalls } from '../kernel/libc.ts';
+import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
 import { OPENSSL, type OpenSslCalls } from '../kernel/openssl-calls.ts';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
 
@@ -11,7 +12,7 @@ export interface TlsCalls {
   readonly openSsl: OpenSslCalls;
   readonly kernel: Pick<
     SocketCalls & DescriptorCalls & MemoryCalls,
-    'buffer' | 'close' | 'endWriting' | 'resetOnClose' | 'takeError'
+    'buffer' | 'close' | 'endWriting' | 'resetOnClose' | 'setNumber' | 'takeError'
   >;
 }
 
@@ -40,6 +41,8 @@ export interface HandshakeFailure {
   readonly reason: string;
 }
 
+/** What one record holds at most. */
+const RECORD_BYTES = 16_384;
 /** Records taken in one read: whoever sends one byte in each has others wait for no more of them. */
 const MOST_RECORDS = 64;
 /** Records that have nothing inside, such as session tickets and new keys: some in the life of a connection, and each costs as much as a kilobyte or more. */
@@ -153,6 +156,15 @@ export class TlsEnd {
   /** Gives bytes: how many the kernel has. The rest must be given again, unchanged. */
   write(address: number, sizeBytes: number): number {
     if (this.#connection === 0) return -ECONNRESET;
+    // OpenSSL gives the kernel each record by itself, which without this leaves in a packet of its own. On a local socket it does nothing.
+    const isCorked = sizeBytes > RECORD_BYTES;
+    if (isCorked) this.#kernel.setNumber(this.descriptor, SOCKET_OPTIONS.cork, 1);
+    const given = this.#writeRecords(address, sizeBytes);
+    if (isCorked) this.#kernel.setNumber(this.descriptor, SOCKET_OPTIONS.cork, 0);
+    return given;
+  }
+
+  #writeRecords(address: number, sizeBytes: number): number {
     let given = 0;
     while (given < sizeBytes) {
       const result = this.#openSsl.write(
