@@ -63,6 +63,8 @@ export interface Depot {
    * that it is cut, else by a reset. Called again, it counts anew from then on.
    */
   readonly close: (graceMs: number) => Promise<void>;
+  /** Transfers and tunnels that run now. */
+  readonly transfers: () => number;
   /** The downloads that it serves as entry depot now. */
   readonly downloads: () => readonly RunningDownload[];
 }
@@ -229,6 +231,7 @@ export function createDepot(init: DepotInit): Depot {
   };
 
   return {
+    transfers: () => jobs.active,
     downloads: paths.downloads,
     listen: async () => {
       const { host, port } = config.listen;

@@ -104,7 +104,10 @@ async function serve(configFile: string): Promise<void> {
   const { url, membership } = await depot.listen();
   certificates.start();
   tell();
-  watchHeap(() => splice?.rest());
+  watchHeap(
+    () => depot.transfers() > 0,
+    () => splice?.rest(),
+  );
   process.send?.({ ready: { url } });
   process.stdout.write(`ready ${JSON.stringify({ id: config.id, url, ...membership })}\n`);
   flushCompileCache();

@@ -6,6 +6,8 @@ import { compactHeap } from './compact-heap.ts';
 const LOOK_MS = 500;
 /** Looks in a row that find it at rest before its heap is compacted: between two requests of one client it is not. */
 const RESTING_LOOKS = 3;
+/** The same where it carries nothing any more. With the last object of a kind V8 forgets the code that it was made for, and work that comes soon after costs a quarter more. */
+const LOOKS_AFTER_WORK = 40;
 /** Of a core, what a resting process does at most: heartbeats, looks at idle connections. */
 const RESTING_SHARE = 0.05;
 /** Of a core, what compacting takes at most, however often somebody wakes a depot and lets it rest again. */
@@ -16,6 +18,8 @@ const LEAST_GROWTH_BYTES = 2_000_000;
 interface HeapRestComponents {
   /** Of the time since the last call, the share in which the event loop was busy. */
   readonly busyShare: () => number;
+  /** Whether something runs, though it may rest. */
+  readonly isCarrying: () => boolean;
   /** What the heap holds resident. */
   readonly heapBytes: () => number;
   /** Compacts it, and whatever else rests. */
@@ -29,6 +33,7 @@ interface HeapRestComponents {
 export class HeapRest {
   readonly #components: HeapRestComponents;
   #restingLooks = 0;
+  #hasCompacted = false;
   #heldBytes = 0;
   #notBeforeMs = -Infinity;
 
@@ -38,19 +43,21 @@ export class HeapRest {
 
   /** To be called once in a while; compacts when the process rests and has grown since. */
   look(): void {
-    const { busyShare, heapBytes, compact, cpuMs, nowMs } = this.#components;
+    const { busyShare, isCarrying, heapBytes, compact, cpuMs, nowMs } = this.#components;
+    const neededLooks = this.#hasCompacted && !isCarrying() ? LOOKS_AFTER_WORK : RESTING_LOOKS;
     this.#restingLooks = busyShare() <= RESTING_SHARE ? this.#restingLooks + 1 : 0;
-    if (this.#restingLooks < RESTING_LOOKS || nowMs() < this.#notBeforeMs) return;
+    if (this.#restingLooks < neededLooks || nowMs() < this.#notBeforeMs) return;
     if (heapBytes() < this.#heldBytes + LEAST_GROWTH_BYTES) return;
     const before = cpuMs();
     compact();
+    this.#hasCompacted = true;
     this.#heldBytes = heapBytes();
     this.#notBeforeMs = nowMs() + (cpuMs() - before) / COMPACTING_SHARE;
   }
 }
 
 /** Watches over this thread's heap, by a timer that keeps no process alive. `others` is called when it is compacted. */
-export function watchHeap(others: () => void): void {
+export function watchHeap(isCarrying: () => boolean, others: () => void): void {
   let last = performance.eventLoopUtilization();
   const rest = new HeapRest({
     busyShare: () => {
@@ -59,6 +66,7 @@ export function watchHeap(others: () => void): void {
       last = now;
       return utilization;
     },
+    isCarrying,
     heapBytes: () => getHeapStatistics().total_physical_size,
     compact: () => {
       compactHeap();
