@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, futimesSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestCa, type KeyedCertificate } from '../../certificates/test-ca.ts';
 import { waitForListener } from '../../lab/hosts/wait-for-listener.ts';
@@ -61,10 +61,14 @@ export async function openCaseStage(network: Network, isQuick: boolean): Promise
   return { network, host, origin, certificates, isQuick };
 }
 
+/** When the files are said to have been written: one of a minute ago may still be, and is asked for by one connection. */
+const WRITTEN = new Date('2026-11-01T12:00:00Z');
+
 /** A file that takes no room on the disk. */
 function writeZeros(file: string, sizeBytes: number): void {
   const descriptor = openSync(file, 'w');
   ftruncateSync(descriptor, sizeBytes);
+  futimesSync(descriptor, WRITTEN, WRITTEN);
   closeSync(descriptor);
 }
 
