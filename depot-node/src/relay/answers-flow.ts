@@ -5,7 +5,7 @@ import type { PooledBuffer } from './buffer-pool.ts';
 import type { End } from './end.ts';
 import type { Turn } from './flow.ts';
 import type { MergeComponents, MergeFlow, MergeLane } from './merge-flow.ts';
-import { PIECE_BYTES } from './merge-pieces.ts';
+import { roomIn } from './merge-pieces.ts';
 import type { AnswersCommand, FlowEnd, MergeEvent } from './thread-message.ts';
 
 const { EAGAIN, EINTR } = constants.errno;
@@ -197,12 +197,13 @@ export class AnswersFlow implements MergeLane {
       return 'wait';
     }
     if (!this.source.readable) return 'wait';
-    if (knownBytes === 0 && !this.merge.hasRoom) {
+    const { roomBytes } = this.merge;
+    if (knownBytes === 0 && roomBytes === 0) {
       this.waitsForRoom = true;
       this.#components.awaitRoom(this.merge);
       return 'wait';
     }
-    const taken = knownBytes > 0 ? this.#readKnown(knownBytes) : this.#readAhead();
+    const taken = knownBytes > 0 ? this.#readKnown(knownBytes) : this.#readAhead(roomBytes);
     if (taken === -EINTR) return 'again';
     if (taken <= 0) return this.#stop(taken);
     this.#goOn(taken, nowMs);
@@ -222,11 +223,11 @@ export class AnswersFlow implements MergeLane {
   }
 
   /** Reads into memory what comes before its turn. */
-  #readAhead(): number {
+  #readAhead(roomBytes: number): number {
     const { runs } = this.merge;
     const run = runs.runAt(this.atByte);
     const piece = this.#components.pieces.withRoom(run.store);
-    const most = Math.min(this.restBytes, PIECE_BYTES - piece.end, runs.missingBytes(this.atByte));
+    const most = Math.min(this.restBytes, roomBytes, roomIn(piece), runs.missingBytes(this.atByte));
     const taken = this.source.read(piece.address + piece.end, most);
     if (taken > 0) {
       piece.end += taken;

@@ -11,7 +11,9 @@ export interface HeldCounters {
 }
 
 /** What one transfer may hold in any case: a block of a slow lane, so that it goes on however little room there is. */
-const LEAST_HELD_BYTES = 262_144;
+export const LEAST_HELD_BYTES = 262_144;
+/** What a transfer reads at once while it holds the least at most and there is no room for more: it passes the least by no more. */
+export const LEAST_READ_BYTES = 65_536;
 
 /** Memory for one counter. */
 export function newCounter(): SharedArrayBuffer {
@@ -40,10 +42,16 @@ export class HeldCount {
     Atomics.add(this.#all, 0, changeBytes);
   }
 
-  /** Whether its transfer may hold no more for now: its network holds more than it leaves free (see `FairRoom`). */
-  get isTight(): boolean {
+  /** How much its transfer may read at once: little or nothing where its network holds more than it leaves free (see `FairRoom`). */
+  get roomBytes(): number {
     const freeBytes = this.#capacityBytes - Atomics.load(this.#all, 0);
-    return Atomics.load(this.#own, 0) > LEAST_HELD_BYTES && Atomics.load(this.#network, 0) > freeBytes;
+    if (Atomics.load(this.#network, 0) <= freeBytes) return Number.POSITIVE_INFINITY;
+    return Atomics.load(this.#own, 0) > LEAST_HELD_BYTES ? 0 : LEAST_READ_BYTES;
+  }
+
+  /** Whether its transfer may hold no more for now. */
+  get isTight(): boolean {
+    return this.roomBytes === 0;
   }
 
   /** The transfer is over and holds nothing, whatever was on its way between threads. */

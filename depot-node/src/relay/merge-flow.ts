@@ -6,7 +6,7 @@ import type { End } from './end.ts';
 import { FileRuns } from './file-runs.ts';
 import { type EndComponents, type Flow, hasFailed, type Turn } from './flow.ts';
 import { HeldCount } from './held-count.ts';
-import { type MergePieces, PIECE_BYTES, type Piece } from './merge-pieces.ts';
+import { type MergePieces, type Piece, roomIn } from './merge-pieces.ts';
 import type { FlowEnd, MergeCommand, MergeEvent } from './thread-message.ts';
 
 /** Of each merge is told when it, or its connections, have moved so much since the last time, or `TOLD_WITHIN_MS` after. */
@@ -119,9 +119,9 @@ export class MergeFlow implements Flow {
     return this.runs.heldBytes + (held ? held.end - held.offset : 0);
   }
 
-  /** Whether what is not next may be read. */
-  get hasRoom(): boolean {
-    return this.#count?.isTight !== true;
+  /** How much of what is not next may be read at once. */
+  get roomBytes(): number {
+    return this.#count?.roomBytes ?? Number.POSITIVE_INFINITY;
   }
 
   /** Bytes have been put into memory; so many of them were counted already, by who put them. */
@@ -235,7 +235,7 @@ export class MergeFlow implements Flow {
       }
       const run = this.runs.runAt(byte);
       const piece = pieces.withRoom(run.store);
-      const bytes = Math.min(restBytes, PIECE_BYTES - piece.end, this.runs.missingBytes(byte));
+      const bytes = Math.min(restBytes, roomIn(piece), this.runs.missingBytes(byte));
       kernel.copy(piece.address + piece.end, address + (byte - startByte), bytes);
       piece.end += bytes;
       this.runs.grow(run, bytes);

@@ -328,6 +328,7 @@ export function runRelayLoop(init: LoopComponents): void {
     nextTickMs = now + TICK_MS;
     pipes.shrink();
     buffers.shrink();
+    merges.shrink();
     const progress: FlowProgress[] = [];
     for (const flow of flows.values()) {
       const end = flow.expired(now);

@@ -5,7 +5,14 @@ import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { unlikeBytes } from '../testing/block-origin.ts';
 import type { AnswerReader } from './answer-reader.ts';
-import { HeldCount, type HeldCounters, newCounter } from './held-count.ts';
+import {
+  HeldCount,
+  type HeldCounters,
+  LEAST_HELD_BYTES,
+  LEAST_READ_BYTES,
+  newCounter,
+} from './held-count.ts';
+import { FURTHER_PIECE_BYTES } from './merge-pieces.ts';
 import { type Received, receive, socketPair } from './promises/socket-pair.ts';
 import { countDescriptors } from './promises/suite-connections.ts';
 import { tlsPair } from './promises/tls-pair.ts';
@@ -224,7 +231,7 @@ describe.skipIf(!plane).each(PAIRS)('a relay thread merges a file, %s,', (_, mak
     merge.put(1_900_000, FILE.subarray(1_900_000));
     void ahead.bring(200_000, 1_900_000);
     await expect.poll(heldBytes, { timeout: 10_000 }).toBeGreaterThan(1_000_000);
-    const stepBytes = 65_536;
+    const stepBytes = FURTHER_PIECE_BYTES;
     for (let look = 0; look < 20; look += 1) {
       expect(heldBytes()).toBeLessThanOrEqual(1_000_000 + stepBytes);
       blockEventLoop(10);
@@ -234,6 +241,27 @@ describe.skipIf(!plane).each(PAIRS)('a relay thread merges a file, %s,', (_, mak
     void next.bring(0, 200_000);
     await expect.poll(() => merge.headByte, { timeout: 10_000 }).toBeGreaterThanOrEqual(200_000);
     othersHold(-900_000);
+    expect(await over).toBe('complete');
+    expect(await bytesOf(received)).toBe(true);
+    expect(heldBytes()).toBe(0);
+    for (const { reader } of [ahead, next]) reader.leave();
+  });
+
+  test('and reads little more than the least ahead where others hold all the rest', async () => {
+    const { held, heldBytes, othersHold } = countHeld(2_000_000);
+    othersHold(1_900_000);
+    const { client, merge, over, lane } = await open(makeClient, makeOrigin, { held });
+    const received = receive(client);
+    const [ahead, next] = await Promise.all([lane(), lane()]);
+    merge.put(1_850_000, FILE.subarray(1_850_000));
+    void ahead.bring(200_000, 1_850_000);
+    await expect.poll(heldBytes, { timeout: 10_000 }).toBeGreaterThan(LEAST_HELD_BYTES);
+    for (let look = 0; look < 20; look += 1) {
+      expect(heldBytes()).toBeLessThanOrEqual(LEAST_HELD_BYTES + LEAST_READ_BYTES);
+      blockEventLoop(10);
+    }
+    void next.bring(0, 200_000);
+    othersHold(-1_900_000);
     expect(await over).toBe('complete');
     expect(await bytesOf(received)).toBe(true);
     expect(heldBytes()).toBe(0);

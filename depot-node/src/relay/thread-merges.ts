@@ -90,6 +90,11 @@ export class ThreadMerges {
     if (this.#merges.size === 0) this.#components.pieces.forget();
   }
 
+  /** To be called again and again: lets go of memory that a burst has left. */
+  shrink(): void {
+    this.#components.pieces.shrink();
+  }
+
   /** Tells what is to be told by now; gives when the next is. */
   tell(nowMs: number): number {
     let nextMs = this.#lookForRoom(nowMs);
@@ -104,7 +109,7 @@ export class ThreadMerges {
   /** Others give memory back without a word, perhaps in another thread. Gives when to look again. */
   #lookForRoom(nowMs: number): number {
     for (const merge of this.#short) {
-      if (!merge.hasRoom) continue;
+      if (merge.roomBytes === 0) continue;
       this.#short.delete(merge);
       merge.wakeForRoom();
     }
