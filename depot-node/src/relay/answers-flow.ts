@@ -266,10 +266,11 @@ export class AnswersFlow implements MergeLane {
     this.#heldUpSinceMs = undefined;
   }
 
+  /** Goes on with the next head, so that both are told of in one message where it is there. */
   #noteWhole(nowMs: number): Turn {
     this.#state = 'head';
     this.#components.tellAtOnce(this.merge, { is: 'whole', id: this.id }, nowMs);
-    return 'again';
+    return this.#readHead(nowMs);
   }
 
   #stop(taken: number): Turn {

@@ -411,6 +411,21 @@ describe.skipIf(!plane)('a relay thread that merges a file', () => {
     await merge.close();
   });
 
+  test('tells of a whole body together with the head behind it, where that is there', async () => {
+    const { client, merge, lane } = await open(plain, plain);
+    client.resume();
+    const { origin, bring, heads, reader } = await lane();
+    reader.pause();
+    const whole = bring(0, 50_000);
+    void bring(50_000, 100_000);
+    await new Promise((written) => origin.write('', written));
+    reader.resume();
+    await whole;
+    expect(heads).toEqual([HEAD, HEAD]);
+    reader.leave();
+    await merge.close();
+  });
+
   test('gives up a client that reads nothing for too long', async () => {
     // More than the kernel takes on its way.
     const big = Buffer.alloc(32_000_000);
