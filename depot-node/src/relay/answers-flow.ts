@@ -258,7 +258,7 @@ export class AnswersFlow implements MergeLane {
     this.restBytes -= bytes;
     this.#untoldBytes += bytes;
     this.#countHeldUp(nowMs);
-    this.merge.noteMoved(bytes, nowMs);
+    this.merge.noteMoved(bytes);
   }
 
   #countHeldUp(nowMs: number): void {

@@ -11,6 +11,8 @@ import type { FlowEnd, MergeCommand, MergeEvent } from './thread-message.ts';
 
 /** Of each merge is told when it, or its connections, have moved so much since the last time, or `TOLD_WITHIN_MS` after. */
 const TOLD_BYTES = 524_288;
+/** But no sooner than this after the last time, in which so much comes and goes at 1 Gbit/s: a faster one would be told of thousands of times a second. */
+const TOLD_APART_MS = 2;
 
 /** A connection of a merge, whose answers bring parts of the file. */
 export interface MergeLane extends Flow {
@@ -41,8 +43,8 @@ export interface MergeComponents extends EndComponents {
   readonly enqueue: (flow: Flow) => void;
   /** Has it look again soon whether there is room in memory. */
   readonly awaitRoom: (merge: MergeFlow) => void;
-  /** Asks to be told of, in this round or soon. */
-  readonly tell: (merge: MergeFlow, isUrgent: boolean, nowMs: number) => void;
+  /** Asks to be told of when its time comes, perhaps with this round. */
+  readonly tell: (merge: MergeFlow) => void;
   /** Tells of something with this round, behind what is new of its merge. */
   readonly tellAtOnce: (merge: MergeFlow, event: MergeEvent, nowMs: number) => void;
 }
@@ -162,13 +164,13 @@ export class MergeFlow implements Flow {
     if (result === 'sink-broke') return { end: 'sink-broke' };
     const deliveredBytes = direction.delivered - before;
     if (deliveredBytes > 0) this.#lastMoveMs = nowMs;
-    this.noteMoved(takenBytes + deliveredBytes, nowMs);
+    this.noteMoved(takenBytes + deliveredBytes);
     const isBlocked = this.isBlocked;
     let isNews = isBlocked !== this.#wasBlocked;
     for (const one of this.answers) {
       if (isBlocked ? one.noteBlocked(nowMs) : one.noteFree(nowMs)) isNews = true;
     }
-    if (isNews) this.#components.tell(this, false, nowMs);
+    if (isNews) this.#components.tell(this);
     if (this.#isComplete) return { end: 'complete' };
     // Of two that bring the same, the other one may have it.
     if (result === 'moved' || (result !== 'gathering' && lane && this.#laneInTurn())) return 'again';
@@ -177,15 +179,15 @@ export class MergeFlow implements Flow {
   }
 
   /** Bytes have come, or gone. */
-  noteMoved(bytes: number, nowMs: number): void {
+  noteMoved(bytes: number): void {
     if (bytes === 0) return;
     this.#untoldBytes += bytes;
-    this.#components.tell(this, this.#untoldBytes >= TOLD_BYTES, nowMs);
+    this.#components.tell(this);
   }
 
   /** When it wants to be told of at last. */
   get tellAtMs(): number {
-    return this.#toldMs + TOLD_WITHIN_MS;
+    return this.#toldMs + (this.#untoldBytes < TOLD_BYTES ? TOLD_WITHIN_MS : TOLD_APART_MS);
   }
 
   /** Tells how it stands. */
@@ -210,7 +212,7 @@ export class MergeFlow implements Flow {
   }
 
   /** Takes bytes that Node has read. */
-  put(startByte: number, bytes: Uint8Array, nowMs: number): void {
+  put(startByte: number, bytes: Uint8Array): void {
     const { kernel } = this.#components;
     // The memory of a small array may be moved.
     this.#put = new Uint8Array(Math.max(bytes.length, SMALLEST_BUFFER_BYTES));
@@ -219,7 +221,7 @@ export class MergeFlow implements Flow {
     this.#put = undefined;
     this.noteHeld(bytes.length);
     this.wakeOthers();
-    this.noteMoved(bytes.length, nowMs);
+    this.noteMoved(bytes.length);
     this.#components.enqueue(this);
   }
 

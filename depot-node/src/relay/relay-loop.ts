@@ -234,7 +234,7 @@ export function runRelayLoop(init: LoopComponents): void {
       case 'answer-body':
       case 'answer-rest':
       case 'merge-put':
-        return merges.obey(command, now);
+        return merges.obey(command);
       case 'secure':
         return secure(command);
       case 'listen':

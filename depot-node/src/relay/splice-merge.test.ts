@@ -426,6 +426,24 @@ describe.skipIf(!plane)('a relay thread that merges a file', () => {
     await merge.close();
   });
 
+  test('tells how far it is every two milliseconds at most, however fast it is', async () => {
+    const big = Buffer.alloc(64_000_000);
+    let told = 0;
+    const onChange = () => {
+      told += 1;
+    };
+    const begunMs = performance.now();
+    const { client, over, lane } = await open(plain, plain, { endByte: big.length, onChange });
+    client.resume();
+    const { origin, bring, reader } = await lane();
+    void bring(0, big.length, 0);
+    origin.write(big);
+    expect(await over).toBe('complete');
+    // And with the head, and at the end.
+    expect(told).toBeLessThanOrEqual((performance.now() - begunMs) / 2 + 3);
+    reader.leave();
+  });
+
   test('gives up a client that reads nothing for too long', async () => {
     // More than the kernel takes on its way.
     const big = Buffer.alloc(32_000_000);

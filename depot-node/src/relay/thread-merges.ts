@@ -32,10 +32,7 @@ export class ThreadMerges {
       pieces: new MergePieces(init.components.kernel),
       enqueue: init.enqueue,
       awaitRoom: (merge) => this.#short.add(merge),
-      tell: (merge, isUrgent, nowMs) => {
-        if (isUrgent) this.#collect(merge, nowMs);
-        else this.#untold.add(merge);
-      },
+      tell: (merge) => this.#untold.add(merge),
       tellAtOnce: (merge, event, nowMs) => {
         this.#collect(merge, nowMs);
         this.#events.push(event);
@@ -58,7 +55,7 @@ export class ThreadMerges {
     return answers;
   }
 
-  obey(order: MergeOrder, nowMs: number): void {
+  obey(order: MergeOrder): void {
     const answers = this.#answers.get(order.id);
     switch (order.type) {
       case 'answer-head':
@@ -68,7 +65,7 @@ export class ThreadMerges {
       case 'answer-rest':
         return answers?.rest(order.isResting);
       case 'merge-put':
-        return this.#merges.get(order.id)?.put(order.startByte, order.bytes, nowMs);
+        return this.#merges.get(order.id)?.put(order.startByte, order.bytes);
       default:
         throw new Error(`unknown order ${JSON.stringify(order satisfies never)}`);
     }
