@@ -271,6 +271,17 @@ describe("a ticket's bytes", () => {
   });
 });
 
+test('a job that has used one ticket up goes on with another one that is good for more', () => {
+  const { jobs } = table();
+  const first = jobs.admit({ ...claims('a'), budgetBytes: 100_000 }, CLIENT);
+  if (!first.ok) throw first.error;
+  first.value.note(100_000);
+  expect(first.value.stop.aborted).toBe(true);
+  first.value.release();
+  const second = jobs.admit({ ...claims('a'), budgetBytes: 1_000_000 }, CLIENT);
+  expect(second.ok && second.value.stop.aborted).toBe(false);
+});
+
 test('the end of the depot ends what runs, and what is admitted after it', () => {
   const shutdown = new AbortController();
   const { jobs } = table({ shutdown: shutdown.signal });

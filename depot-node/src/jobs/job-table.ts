@@ -136,7 +136,7 @@ export class JobTable {
     if (!job) return refuse('depot-full');
     if (job.connections >= claims.budgetConnections || job.bytes >= claims.budgetBytes)
       return refuse('budget-used-up');
-    if (job.active === 0 && job.connections > 0) job.stop = new AbortController();
+    if (job.active === 0 && job.stop.signal.aborted) job.stop = new AbortController();
     const { shutdown } = this.#init;
     if (shutdown.aborted) job.stop.abort(shutdown.reason);
     job.connections += 1;

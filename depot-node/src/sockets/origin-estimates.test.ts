@@ -162,11 +162,12 @@ describe('what connections from an origin show', () => {
       ).toEqual({ segments: 2000, lost: 0 });
       expect(
         lossesOf([
-          [2000, 0, 90],
-          [2000, 900, 52],
+          [5, 0, 50],
+          [2000, 900, 97],
+          [2000, 500, 52],
           [2000, 0, 50],
         ]),
-      ).toEqual({ segments: 4000, lost: 0 });
+      ).toEqual({ segments: 2005, lost: 0 });
     });
 
     test('are those of a way without a queue, from the first one on', () => {
@@ -196,6 +197,28 @@ describe('what connections from an origin show', () => {
       meter.look(info(2000, 200), 0, 1000);
       meter.end();
       expect(estimates.take()).toMatchObject([{ receivedBytes: 2000 * SEGMENT }]);
+    });
+
+    test('are those that come for the first time when the start is long over, though in a queue', () => {
+      const clean = Array.from({ length: 3 }, () => [2000, 0, 70] as const);
+      expect(lossesOf([...clean, [2000, 200, 70]])).toEqual({ segments: 8000, lost: 2 });
+    });
+
+    test('are none that several have in a queue as they end', () => {
+      const estimates = new OriginEstimates();
+      const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0), 0));
+      const look = (atMs: number, segments: number, outOfOrder: number) => {
+        for (const meter of meters) meter.look(info(segments, outOfOrder, { receiverRttMs: 70 }), 0, atMs);
+      };
+      for (const second of [1, 2, 3]) {
+        look(1000 * second, 1000 * second, 100 * second);
+        estimates.endLook();
+      }
+      look(3300, 3300, 330);
+      for (const meter of meters) meter.end();
+      const [report] = estimates.take();
+      expect(report?.fullBps).toBeDefined();
+      expect(report?.lostBytes ?? 0).toBe(0);
     });
 
     test('are none that several have which fill the way, but all that they have where more came without a queue', () => {

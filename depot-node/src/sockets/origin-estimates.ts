@@ -27,8 +27,10 @@ const MAX_ORIGINS = 1000;
 const WEARING_ROUNDS = 10;
 /** A queue that has just run over has drained in part when it is looked at: the mean round trip of that time is longer by a tenth at least. */
 const OVERSHOT_TIMES = 1.1;
-/** What a start has sent too much is lost at once, and filled in within so many looks. */
-const MOST_OVERSHOT_LOOKS = 2;
+/** What a start has sent too much is lost at once, and filled in within so many looks ... */
+const MOST_FILLING_LOOKS = 2;
+/** ... and begins within so many of the shortest round trips: the window doubles in each, of which the last ones are longer. */
+const OVERSHOOTING_ROUNDS = 16;
 /** Segments of an interval that came behind gaps, as a share: more say no more of how many gaps there were. */
 const MOST_OUT_OF_ORDER = 0.99;
 
@@ -47,6 +49,8 @@ interface Together {
   legs: number;
   bps: number;
   queuedBps: number;
+  /** The same, however short the look: enough for whose losses they are. */
+  waitingBps: number;
   /** Of those that did not overshoot. */
   readonly losses: Losses;
 }
@@ -118,10 +122,10 @@ export class OriginEstimates {
         const isFirst = last === first;
         const came = noteLook(seen, { network, isFirst, last, info, unreadBytes, elapsedMs, isSteady });
         const shortestMs = seen.rttOfNetworks.get(network);
-        const isOvershot = start.overshoots(
-          came,
-          [last, info].some((each) => waits(each, shortestMs, OVERSHOT_TIMES)),
-        );
+        const isQueued = [last, info].some((each) => waits(each, shortestMs, OVERSHOT_TIMES));
+        const mayOvershoot =
+          isQueued && lookedMs - beganMs <= OVERSHOOTING_ROUNDS * (info.minRttMs ?? info.rttMs ?? 0);
+        const isOvershot = start.overshoots(came, { isQueued, mayOvershoot });
         if (!isOvershot) addTo(seen.together.losses, came, LOSSES);
         if (roundsWithLoss >= WEARING_ROUNDS && isSteady && (unreadBytes ?? 0) <= KEPT_UP_BYTES)
           addTo(seen.worn, { ...came, ms: elapsedMs }, [...LOSSES, 'ms']);
@@ -160,7 +164,7 @@ export class OriginEstimates {
   /** What was seen since the last call. */
   take(): OriginReport[] {
     // What has ended since the last look of all is told as well.
-    for (const [, { losses, together }] of this.#byHost) addTo(losses, together.losses, LOSSES);
+    for (const [, seen] of this.#byHost) noteLosses(seen);
     const reports = [...this.#byHost].flatMap(([host, seen]) => reportOf(host, seen) ?? []);
     this.#byHost.clear();
     return reports;
@@ -202,7 +206,13 @@ interface Look {
 
 const LOSSES = ['receivedBytes', 'lostBytes'] as const;
 const NO_LOSSES: Readonly<Losses> = { receivedBytes: 0, lostBytes: 0 };
-const noneTogether = (): Together => ({ legs: 0, bps: 0, queuedBps: 0, losses: { ...NO_LOSSES } });
+const noneTogether = (): Together => ({
+  legs: 0,
+  bps: 0,
+  queuedBps: 0,
+  waitingBps: 0,
+  losses: { ...NO_LOSSES },
+});
 const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
 /** Gives what came, and what had been lost of it before. */
@@ -237,6 +247,7 @@ function noteLook(
   const { together } = seen;
   together.legs += 1;
   together.bps += legBps;
+  if (isQueued && !isHeldBack) together.waitingBps += legBps;
   if (isQueued && isWholeLook && !isHeldBack) together.queuedBps += legBps;
   if (bytes < MIN_RATE_BYTES) return came;
   if (isHeldBack) {
@@ -263,15 +274,19 @@ function waits(
   return receiverRttMs > Math.max(times * shortestMs, shortestMs + EXACT_MS);
 }
 
-/** Looks at what a connection loses while it starts, as `LegMeter` does at what a depot sends. */
+/** Looks at what a connection loses by its start. */
 class Start {
-  /** With losses; `undefined` when it is over. */
+  /** With losses of it; `undefined` when it is over. */
   #looks: number | undefined = 0;
 
-  /** Whether what was lost is mostly the sender's own doing: its start has filled the queue. */
-  overshoots({ lostBytes }: Readonly<Losses>, isQueued: boolean): boolean {
+  /** Whether what was lost is mostly the sender's own doing: its start has filled the queue, or what that lost is filled in. */
+  overshoots(
+    { lostBytes }: Readonly<Losses>,
+    { isQueued, mayOvershoot }: { readonly isQueued: boolean; readonly mayOvershoot: boolean },
+  ): boolean {
     if (this.#looks === undefined || (lostBytes === 0 && this.#looks === 0)) return false;
-    const isOvershot = lostBytes > 0 && isQueued && this.#looks < MOST_OVERSHOT_LOOKS;
+    const goesOn = this.#looks > 0 ? isQueued && this.#looks < MOST_FILLING_LOOKS : mayOvershoot;
+    const isOvershot = lostBytes > 0 && goesOn;
     this.#looks = isOvershot ? this.#looks + 1 : undefined;
     return isOvershot;
   }
@@ -279,16 +294,19 @@ class Start {
 
 /** One that is alone says nothing of what others would get beside it: it may share its way with strangers. */
 function noteTogether(seen: Seen): void {
-  const { legs, bps, queuedBps, losses } = seen.together;
+  const { legs, bps, queuedBps } = seen.together;
+  noteLosses(seen);
   seen.together = noneTogether();
   if (legs > 1 && queuedBps >= (1 - LEAST_PART) * bps) {
     seen.full.bps += bps;
     seen.full.looks += 1;
-    addTo(seen.full.losses, losses, LOSSES);
-  } else {
-    seen.notFullBps = Math.max(bps, seen.notFullBps);
-    addTo(seen.losses, losses, LOSSES);
-  }
+  } else seen.notFullBps = Math.max(bps, seen.notFullBps);
+}
+
+/** Whose losses they are: those of several that fill the way are their own. */
+function noteLosses({ together: { legs, bps, waitingBps, losses }, full, ...seen }: Seen): void {
+  const isFull = legs > 1 && waitingBps >= (1 - LEAST_PART) * bps;
+  addTo(isFull ? full.losses : seen.losses, losses, LOSSES);
 }
 
 function addTo<Key extends string>(

@@ -51,6 +51,17 @@ test('what stands before a depot is no alias, and takes none from what others sa
   expect(of()).toEqual({ prefix: V4, isAgreed: false });
 });
 
+test('a depot whose clients come past a proxy, and past none, tells of those that come past none', () => {
+  for (const order of [
+    ['172.17.0.0/24', V4],
+    [V4, '172.17.0.0/24'],
+  ]) {
+    const { says, of } = aliases();
+    for (const [hours, prefix] of order.entries()) says('d1', prefix, hours);
+    expect(of()).toEqual({ prefix: V4, isAgreed: false });
+  }
+});
+
 test('nothing of the same family is an alias, and where clients come from there, too, none is believed of one depot', () => {
   const { says, of } = aliases();
   says('d1', V4, 0, ELSEWHERE);

@@ -70,7 +70,9 @@ export class ClientAliases {
     const known = this.#facts.store.newest(CLIENT_SEEN_AS, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     if (known?.value.prefix === prefix && passedMs < SAME_AGAIN_MS) return;
-    const elsewhereMs = known && elsewhereSince(known, prefix, passedMs);
+    const isOfClients = known !== undefined && !isBeforeDepot(known.value.prefix, network);
+    if (isOfClients && isBeforeDepot(prefix, network)) return;
+    const elsewhereMs = isOfClients ? elsewhereSince(known, prefix, passedMs) : undefined;
     this.#room.makeRoomFor(key);
     const value = { prefix, ...(elsewhereMs === undefined ? {} : { elsewhereMs }) };
     this.#facts.learn(CLIENT_SEEN_AS, key, value, nowMs);

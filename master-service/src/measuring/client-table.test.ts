@@ -44,12 +44,14 @@ test('a depot that sends no faster to anybody sends no faster to a network that 
     const prefix = `192.0.${place}.0/24`;
     for (let time = 0; time < 5; time += 1) table.report(depot, { ...seen, prefix, goodputBps }, NOW);
   };
-  for (const place of [1, 2]) report('d1', place, 2e7);
+  for (let place = 1; place < 10; place += 1) report('d1', place, 2e7);
   expect(lineOf('d1')).toBeGreaterThan(3.4e7);
-  report('d1', 3, 2e7);
+  report('d1', 10, 2e7);
   expect(lineOf('d1')).toBeLessThan(3.4e7);
+  // Over another way the client may have more.
+  expect(table.untoldLineBps('d1', PREFIX, NOW)).toBeGreaterThan(3.4e7);
   expect(lineOf('d2')).toBeGreaterThan(3.4e7);
-  report('d1', 4, 9e7);
+  report('d1', 11, 9e7);
   expect(lineOf('d1')).toBeGreaterThan(3.4e7);
 });
 

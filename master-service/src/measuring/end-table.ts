@@ -21,8 +21,8 @@ const MOST_WITNESSES = 32;
 /** A depot may have come to the end of its own line, unless it has sent so many times as much to another end. */
 const FASTER_ELSEWHERE = 1.5;
 
-/** A depot that sent no faster to so many ends sends no faster to one that nobody has measured, by more than that. */
-const TELLING_ENDS = 3;
+/** A depot that sent no faster to so many ends sends no faster to one that nobody has measured: fewer may all have narrow lines. */
+const TELLING_ENDS = 10;
 
 /** What of a leg is not measured. */
 interface Unmeasured {
@@ -196,12 +196,18 @@ export class EndTable<Value extends LegFigures> {
 
   /**
    * What the line of an end may carry, in bits per second, beyond what a depot has sent to it that sends no more to anybody: what two have sent; and what is
-   * usual, but where others tell the line no more than the fastest has sent. `undefined` where what the depot itself has sent tells it.
+   * usual, but where others tell the line no more than the fastest has sent. `undefined` where what the depot itself has sent tells it, or where it is taken for a usual one anyway.
    */
   untoldLineBps(depot: string, end: string, nowMs: number): number | undefined {
-    const own = this.#rateOf(depot, this.known(end).get(depot), nowMs);
-    if (!own || this.#isFasterElsewhere(own)) return undefined;
+    const fact = this.known(end).get(depot);
+    const own = this.#rateOf(depot, fact, nowMs);
+    if (own && this.#isFasterElsewhere(own)) return undefined;
     const rated = this.#rated(end, nowMs);
+    if (!own) {
+      const usualBps = this.usualBps(fact?.value.rtt.value ?? this.#init.assumedRtt.value);
+      const isCut = rated.length === 0 && !fact?.value.goodput && this.#mostOf(depot) < usualBps;
+      return isCut ? usualBps : undefined;
+    }
     const [most = 0, second = 0] = rated.map(({ bps }) => bps).toSorted((one, other) => other - one);
     const usualBps = this.usualBps(own.rttMs);
     return Math.max(own.bps, second, this.#tellLine(rated) ? Math.min(most, usualBps) : usualBps);

@@ -70,12 +70,10 @@ export function estimateDirect(
   // What a depot cannot send the origin may.
   const wider = lineBps === undefined ? 1 : lineBps / rateBps;
   const withoutQueue = queueMs > 0 ? near.rttMs / (near.rttMs + queueMs) : 1;
-  // What the origin has given to another depot it can give.
-  const isCarried = parts.at(-1)?.link.rateSource === 'measured';
-  const leastBps = isCarried ? 0 : (pair?.givenBps ?? 0);
+  const ofOrigin = timesGiven(parts.at(-1)?.link, pair);
   const ofEnds = (leg: LegEstimate, place: number) => {
     if (place === 0) return { ...leg, rateBps: wider * leg.rateBps, rttMs: withoutQueue * leg.rttMs };
-    return place === parts.length - 1 ? { ...leg, rateBps: Math.max(leg.rateBps, leastBps) } : leg;
+    return place === parts.length - 1 ? { ...leg, rateBps: ofOrigin * leg.rateBps } : leg;
   };
   const derive = (legs: readonly LegEstimate[], turn: number) => {
     const { rttMs, ...carried } = derivedLeg(legs.map(ofEnds), isByEnds ? pair : undefined, turn);
@@ -92,6 +90,12 @@ export function estimateDirect(
     MIDDLE_TURN,
   );
   return { leg, source: isByEnds ? 'ends' : 'chain', knowledge: knownAs('derived'), part };
+}
+
+/** How many times as much as is assumed of a leg that nobody has measured its origin was seen to give to others. */
+function timesGiven(link: LinkEstimate | undefined, pair: PairKnowledge | undefined): number {
+  const isAssumed = link?.rateSource === 'assumed' || link?.rateSource === 'derived';
+  return isAssumed && link ? Math.max(1, (pair?.givenBps ?? 0) / link.rateBps) : 1;
 }
 
 /** The two legs over one depot. */

@@ -333,7 +333,7 @@ export class EndLinks {
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
     const isMeasured = goodputBps.source === 'measured';
-    const lineBps = isMeasured ? clients.untoldLineBps(depot, prefix, nowMs) : undefined;
+    const lineBps = clients.untoldLineBps(depot, prefix, nowMs);
     return endLeg(known, clients.isKnownTo(depot, prefix), {
       rateBps: goodputBps.value,
       lineBps,
@@ -377,7 +377,7 @@ export class EndLinks {
       windowBytes,
       // Where lanes follow, the fastest second of one alone is that of its start: it does not last.
       goodputBps: isMeasured ? Math.min(known.goodputBps.value, wornBps, fullBps ?? wornBps) : undefined,
-      rateSource: isMeasured ? 'measured' : total.source,
+      rateSource: isMeasured || fullBps !== undefined ? 'measured' : total.source,
       rateSpread: isMeasured ? known.goodputBps.spread : ofSeveral,
       sender,
     });
