@@ -50,7 +50,7 @@ const DEFAULT_MEASURING_BYTES_PER_HOUR = 20_000_000;
 const DEFAULT_CONNECT_SECONDS = 8;
 /** `timeouts.answerSeconds`: Slow origins build archives on the fly; more than this and a person has given up. */
 const DEFAULT_ANSWER_SECONDS = 60;
-/** `timeouts.silenceSeconds`: Silence of a sender whose bytes are wanted, after which it counts as broken. */
+/** `timeouts.silenceSeconds`: Silence of a sender whose bytes are wanted, after which it counts as broken, if what is left of them can be asked for again. */
 const DEFAULT_SILENCE_SECONDS = 60;
 /** `failover.silenceSeconds`: The same in the middle of a body, after which its rest is asked for over another way: a person has not noticed yet. */
 const DEFAULT_FAILOVER_SILENCE_SECONDS = 5;
@@ -72,7 +72,7 @@ const DEFAULT_AGAIN_BYTES = 4_294_967_296;
 const DEFAULT_AGAIN_TOTAL_BYTES = 17_179_869_184;
 /** `failover.againTries`: How often in a row the whole is fetched again and brings nothing new: an origin that breaks off by itself does so each time. */
 const DEFAULT_AGAIN_TRIES = 4;
-/** `timeouts.stallSeconds`: How long a client may leave its download unread before its connection is given up. */
+/** `timeouts.stallSeconds`: How long a client may leave its download unread, or an origin that gives no parts be silent, before the connection is given up. */
 const DEFAULT_STALL_SECONDS = 3600;
 /** `timeouts.drainSeconds`: Running transfers get this long to finish when the depot is asked to stop. */
 const DEFAULT_DRAIN_SECONDS = 30;

@@ -1,11 +1,12 @@
 import type { Duplex } from 'node:stream';
 import { TurnQuota } from '@longhaul/shared/service';
+import { BEGINNINGS_PER_TURN } from '../legs/set-up-room.ts';
 
 /**
  * Downloads and tunnels that begin in one turn of the event loop: to read and check one takes up to a millisecond. No more than chains that
  * begin in one, or these would wait once more, and there in the order in which they came.
  */
-const DOWNLOADS_PER_TURN = 4;
+const DOWNLOADS_PER_TURN = BEGINNINGS_PER_TURN;
 
 /**
  * Has downloads and tunnels begin a few in each turn of the event loop: a crowd may be read in one, and whoever asks for less than a download

@@ -23,7 +23,7 @@ const BEGINNINGS_APART_SECONDS = 60;
 const MOST_BEGINNERS = 1_000;
 /** All transfers together carry more over ten seconds than this, bits per second, or stand still: what is slower a test of a link holds up for seconds only. */
 const STILL_BPS = 1_000_000;
-/** A connection that has brought so much, the least block of a lane, is none of a ticket's budget: there are origins that close after each answer, and files of any number of blocks. */
+/** A connection that has brought so much, as much as the usual least block of a lane, is none of a ticket's budget: there are origins that close after each answer, and files of any number of blocks. */
 const FREE_FROM_BYTES = 65_536;
 /** The key of all transfers' common rate. */
 const ALL = 'all';

@@ -2,7 +2,7 @@ import { LonghaulError } from '@longhaul/shared';
 import { FairRoom, TurnQuota } from '@longhaul/shared/service';
 
 /** Chains that begin in one turn of the event loop: each costs up to two milliseconds, and others shall not wait for a crowd's. */
-const BEGINNINGS_PER_TURN = 4;
+export const BEGINNINGS_PER_TURN = 4;
 
 /** Who waits for room to build a chain. */
 interface Waiter {

@@ -64,7 +64,7 @@ export const CASE_ACCOUNTS: Readonly<Record<CaseId, CaseAccount>> = {
   },
   'lanes-150': {
     title: '150 downloads at once over four lanes',
-    text: 'Each is read at 1 MB/s; CPU of the entry depot, and meanwhile, ten times a second, `/healthz` and the first byte of a file of 1 kB through it (chain of one, http), for a client of the same network and for one elsewhere, with the same asked of the origin itself.',
+    text: 'Each is read at 1 MB/s; CPU of the entry depot, and meanwhile, ten times a second, `/healthz` and the first byte of a file of 1 kB through it (chain of one, http), for a client of the same network (since 2026-11-27 for one elsewhere, too), with the same asked of the origin itself.',
   },
   'beginnings-1': {
     title: 'The beginning of a chain of one',
