@@ -121,7 +121,7 @@ async function packaging(
     transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
     renderChunk: (code) => UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), code),
     generateBundle() {
-      const source = `${JSON.stringify(manifest(target, version, updateBase, language), null, 2)}\n`;
+      const source = JSON.stringify(manifest(target, version, updateBase, language));
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
       const languages = language === undefined ? (Object.keys(LANGUAGES) as Language[]) : [language];
       for (const spoken of languages) {

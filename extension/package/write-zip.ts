@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync } from 'node:zlib';
+import { constants, crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry {
   /** Path inside the archive, with `/`. */
@@ -20,6 +20,8 @@ const TIME = 0;
 
 /** How much of the input deflate looks at for one block of codes; which one suits a file best only trying tells. */
 const MEMORY_LEVELS = [9, 8, 7, 6, 5, 4];
+/** Whether short repetitions count: the same of these. */
+const STRATEGIES = [constants.Z_DEFAULT_STRATEGY, constants.Z_FILTERED];
 
 /**
  * An archive whose bytes are made by names and contents alone (PKWARE APPNOTE 6.3.10, without any extra field): the same input gives the
@@ -74,6 +76,8 @@ function uint32(value: number): Buffer {
 }
 
 function smallest(bytes: Buffer): Buffer {
-  const tried = MEMORY_LEVELS.map((memLevel) => deflateRawSync(bytes, { level: 9, memLevel }));
+  const tried = MEMORY_LEVELS.flatMap((memLevel) =>
+    STRATEGIES.map((strategy) => deflateRawSync(bytes, { level: 9, memLevel, strategy })),
+  );
   return tried.reduce((best, one) => (one.length < best.length ? one : best));
 }

@@ -73,7 +73,8 @@ it('speaks all its languages, or the one that it was built for', async () => {
   expect((await readdir(join(outDir, '_locales'))).toSorted()).toEqual(Object.keys(LANGUAGES).toSorted());
   await buildExtension({ outDir, target: 'chrome', language: 'vi' });
   expect(await readdir(join(outDir, '_locales'))).toEqual(['vi']);
-  expect(await readFile(join(outDir, 'manifest.json'), 'utf8')).toContain('"default_locale": "vi"');
+  const made = JSON.parse(await readFile(join(outDir, 'manifest.json'), 'utf8'));
+  expect(made).toMatchObject({ default_locale: 'vi' });
 });
 
 it('brings the defaults of a local overlay along', async () => {
