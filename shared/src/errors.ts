@@ -424,7 +424,7 @@ export const ERRORS = {
     502,
     'origin',
     false,
-    'The origin redirects in a circle, or more than 20 times: give the address where its redirects end, or go direct.',
+    'The origin redirects in a circle, or over 20 times: give the address at their end, or go direct.',
     true,
   ),
   'redirect-downgrade': entry(

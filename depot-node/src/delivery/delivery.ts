@@ -289,7 +289,9 @@ export class Delivery {
     });
     download.lanes = [];
     const { outcome } = end;
-    const kept = isRefusedToBlocks(end) ? whole?.take() : undefined;
+    const { bytes } = download.client;
+    const mayGoOn = isRefusedToBlocks(end) && (bytes === 0 || this.#rest.mayComeAgain(bytes));
+    const kept = mayGoOn ? whole?.take() : undefined;
     whole?.leave();
     const last = download.state.is === 'laning' ? download.state.answer : answer;
     const { chain } = last.route;

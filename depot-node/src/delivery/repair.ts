@@ -127,9 +127,10 @@ export class Repairer {
     repair.signal.throwIfAborted();
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       const triesBefore = this.#tries;
+      const busyExits = new Set<string | undefined>();
       let isOtherName = false;
       try {
-        const repaired = await this.#round(repair, time, signal);
+        const repaired = await this.#round({ ...repair, time, busyExits }, signal);
         this.#changed = 0;
         return repaired;
       } catch (failure) {
@@ -149,6 +150,9 @@ export class Repairer {
       const rest = this.#busyExits.restOver(this.#ways(repair), repair.target.url);
       if (rest?.isOfAll) cause = rest.busy;
       const isTooLong = rest !== undefined && rest.restMs > LONGEST_REST_MS;
+      // An origin that is busy over several exits has said so once, and while it is waited for time alone counts.
+      if (busyExits.size > 0) this.#tries = Math.min(this.#tries, triesBefore + 1);
+      if (rest && !isTooLong) this.#tries = triesBefore;
       if ((rest?.isOfAll && isTooLong) || this.isSpent || time.isOver)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
       if (rest && !isTooLong) time.noteAnswer(rest.restMs);
@@ -182,14 +186,8 @@ export class Repairer {
    * Tries all ways to the last target, then asks where the download began once, if another server than the target's did not do: it may name a
    * third one. Only one that has the same version is taken.
    */
-  async #round(repair: Repair, time: RepairTime, signal: AbortSignal): Promise<Repaired> {
-    const round: Round = {
-      ...repair,
-      time,
-      faultyOver: undefined,
-      refusal: undefined,
-      busyExits: new Set(),
-    };
+  async #round(repair: Repair & Pick<Round, 'time' | 'busyExits'>, signal: AbortSignal): Promise<Repaired> {
+    const round: Round = { ...repair, faultyOver: undefined, refusal: undefined };
     try {
       return await this.#overRoutes(round, signal);
     } catch (failure) {

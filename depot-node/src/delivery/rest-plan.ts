@@ -78,6 +78,13 @@ export class RestPlan {
     return this.#byRange !== undefined && !this.#givesWhole;
   }
 
+  /** Whether so much may come again that the client has. */
+  mayComeAgain(bytes: number): boolean {
+    const { limits } = this.#init;
+    if (!limits.mayFetchAgain || this.#times >= limits.maxTimes) return false;
+    return bytes <= limits.perBreakBytes && this.#againBytes + bytes <= limits.perDownloadBytes;
+  }
+
   /** Whether another way brings the rest and nothing else, so that one may be left which only pauses or is slow. */
   get isCheap(): boolean {
     return this.#showsRanges && this.#againBytes === 0 && this.#byRange !== undefined;
@@ -151,7 +158,7 @@ export class RestPlan {
       this.#times += 1;
       return ok(this.#init.download.client.given?.prefix());
     }
-    const mayBeWhole = range !== undefined && this.#mayComeAgain(range.part.startByte) && this.#endsWithFile;
+    const mayBeWhole = range !== undefined && this.mayComeAgain(range.part.startByte) && this.#endsWithFile;
     if (mayBeWhole && isWholeOf(answer, range.representation)) {
       this.#times += 1;
       return ok(new SkippedPrefix(range.part.startByte));
@@ -221,13 +228,7 @@ export class RestPlan {
 
   get #mayFetchAgain(): boolean {
     const { bytes, given } = this.#init.download.client;
-    return this.#mayComeAgain(bytes) && (bytes === 0 || given?.bytes === bytes);
-  }
-
-  #mayComeAgain(bytes: number): boolean {
-    const { limits } = this.#init;
-    if (!limits.mayFetchAgain || this.#times >= limits.maxTimes) return false;
-    return bytes <= limits.perBreakBytes && this.#againBytes + bytes <= limits.perDownloadBytes;
+    return this.mayComeAgain(bytes) && (bytes === 0 || given?.bytes === bytes);
   }
 
   /** Whether an answer may be the one that was begun; its first bytes decide then. */

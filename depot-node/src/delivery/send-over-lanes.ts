@@ -96,7 +96,11 @@ export async function sendOverLanes(
       part,
       laneCount: places.count,
       // Other connections of the same download count among those that an origin is bothered with.
-      mostLanes: () => config.perOrigin - (job.active - 1) - Number(whole?.isThere === true),
+      mostLanes: () => {
+        const left = config.perOrigin - (job.active - 1);
+        if (left < 2) whole?.leave();
+        return left - Number(whole?.isThere === true);
+      },
       promise,
       open: (lane) => openLane(lane, download, first, asking, components),
       mostQuestions: () => asking.mostQuestions,

@@ -138,7 +138,9 @@ const BEING_WRITTEN_MS = 60_000;
  * in both directions.
  */
 export function isBeingWritten({ headers }: VersionHead): boolean {
-  return Math.abs(ageMs(headers)) < BEING_WRITTEN_MS;
+  // A cache says with what it has kept when that was made, and how long ago that was (RFC 9111, section 5.1).
+  const keptMs = 1000 * Number(headers.age ?? 0);
+  return Math.abs(ageMs(headers) + keptMs) < BEING_WRITTEN_MS;
 }
 
 /** How long before its answer a file was changed; not a number where either is not said. */

@@ -252,7 +252,7 @@ export class Fetcher {
   }
 
   /**
-   * Asks for a target over one route, and follows the origin's redirects as long as they lead to where they have not led before. Rejects with a
+   * Asks for a target over one route, and follows the origin's redirects as long as none comes twice. Rejects with a
    * `LonghaulError`. The route's ticket may be another one than the target's, as long as both are of one download.
    */
   async overRoute(
@@ -263,9 +263,8 @@ export class Fetcher {
     onStands: () => void = () => undefined,
   ): Promise<TimedAnswer> {
     let { ticket, url } = target;
-    const met = new Set<string>();
+    const steps = new Set<string>();
     for (;;) {
-      met.add(originHref(url));
       const now = { ...target, ticket, url };
       const over = this.chainTarget(route, now);
       const answer = await this.ask(over, url, requestFor(url), signal, onStands);
@@ -273,8 +272,10 @@ export class Fetcher {
       if (!isRedirect(head)) return { ...answer, target: now, route: { ...route, chain: over.chain } };
       connection.reset();
       const next = redirectTarget(head, url);
-      // Without the cookie that came with it, the same address only leads round again.
-      if (met.size > MAX_REDIRECTS || met.has(originHref(next))) throw new LonghaulError('redirect-limit');
+      const step = `${originHref(url)} ${originHref(next)}`;
+      // Without the cookie that came with it, the same step only leads round again; who names mirrors by turns may name another one.
+      if (steps.size >= MAX_REDIRECTS || steps.has(step)) throw new LonghaulError('redirect-limit');
+      steps.add(step);
       if (url.scheme === 'https' && next.scheme === 'http') throw new LonghaulError('redirect-downgrade');
       const isElsewhere = next.host !== url.host || next.port !== url.port;
       if (isElsewhere) ticket = await this.#init.followUp(ticket, next);
