@@ -335,6 +335,14 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(origin.ranges).toHaveLength(8);
     });
 
+    test('spends no tries on an origin that is waited for, over however many exits it asks for patience', async () => {
+      const busy: Fault = { how: 'busy' };
+      origin.faults = [{ how: 'reset', at: 400_000 }, busy, busy, busy, busy, busy, busy];
+      const answer = await download('tries3');
+      expect(answer.broken).toBeUndefined();
+      expect(hash(answer.body)).toBe(hash(origin.file));
+    });
+
     test('goes on when one of the servers behind the name has another version', async () => {
       origin.faults = [{ how: 'reset', at: 500_000 }, { how: 'changed' }, { how: 'whole-instead' }];
       const answer = await download();

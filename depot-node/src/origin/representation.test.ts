@@ -1,9 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { joinedPart, readRetryAfter } from './joined-part.ts';
-import { headersForPart, readPart, readRepresentation } from './representation.ts';
+import { headersForPart, isBeingWritten, readPart, readRepresentation } from './representation.ts';
 
 const DATE = 'Tue, 01 Jan 2030 00:00:00 GMT';
+
+test.each([
+  ['within a minute before its answer', { 'last-modified': 'Mon, 31 Dec 2029 23:59:01 GMT' }, true],
+  ['by a clock that is ahead', { 'last-modified': 'Tue, 01 Jan 2030 00:00:30 GMT' }, true],
+  ['longer ago', { 'last-modified': 'Mon, 31 Dec 2029 23:58:59 GMT' }, false],
+  [
+    'when a cache took it, an hour ago',
+    { 'last-modified': 'Tue, 01 Jan 2030 00:00:00 GMT', age: '3600' },
+    false,
+  ],
+  ['at a time that is not said', {}, false],
+])('a file that was changed %s is being written, or not', (_, headers, isSo) => {
+  expect(isBeingWritten({ statusCode: 200, headers: { date: DATE, ...headers } })).toBe(isSo);
+});
 
 describe('the version of a file that an answer is of', () => {
   test.each([
