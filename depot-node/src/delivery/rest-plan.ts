@@ -78,7 +78,7 @@ export class RestPlan {
     return this.#byRange !== undefined && !this.#givesWhole;
   }
 
-  /** Whether so much may come again that the client has. */
+  /** Whether so many bytes may come again that the client has. */
   mayComeAgain(bytes: number): boolean {
     const { limits } = this.#init;
     if (!limits.mayFetchAgain || this.#times >= limits.maxTimes) return false;

@@ -199,18 +199,21 @@ export class EndTable<Value extends LegFigures> {
    * usual, but where others tell the line no more than the fastest has sent. `undefined` where what the depot itself has sent tells it, or where it is taken for a usual one anyway.
    */
   untoldLineBps(depot: string, end: string, nowMs: number): number | undefined {
-    const fact = this.known(end).get(depot);
-    const own = this.#rateOf(depot, fact, nowMs);
-    if (own && this.#isFasterElsewhere(own)) return undefined;
+    const own = this.#rateOf(depot, this.known(end).get(depot), nowMs);
+    if (!own) return this.#uncutLineBps(depot, end, nowMs);
+    if (this.#isFasterElsewhere(own)) return undefined;
     const rated = this.#rated(end, nowMs);
-    if (!own) {
-      const usualBps = this.usualBps(fact?.value.rtt.value ?? this.#init.assumedRtt.value);
-      const isCut = rated.length === 0 && !fact?.value.goodput && this.#mostOf(depot) < usualBps;
-      return isCut ? usualBps : undefined;
-    }
     const [most = 0, second = 0] = rated.map(({ bps }) => bps).toSorted((one, other) => other - one);
     const usualBps = this.usualBps(own.rttMs);
     return Math.max(own.bps, second, this.#tellLine(rated) ? Math.min(most, usualBps) : usualBps);
+  }
+
+  /** What is usual for the line of an end to which nobody has sent anything, where it is expected to get less from a depot by that one's own line; else `undefined`. */
+  #uncutLineBps(depot: string, end: string, nowMs: number): number | undefined {
+    const figures = this.known(end).get(depot)?.value;
+    const usualBps = this.usualBps(figures?.rtt.value ?? this.#init.assumedRtt.value);
+    const isCut = !figures?.goodput && this.#mostOf(depot) < usualBps;
+    return isCut && this.#rated(end, nowMs).length === 0 ? usualBps : undefined;
   }
 
   /** What one connection over a leg of such a length usually carries, in bits per second. */
