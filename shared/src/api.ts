@@ -279,6 +279,10 @@ const originReportSchema = z.object({
   totalBps: z.optional(measuredBps),
   /** Of several that filled the way: it carries no more. */
   fullBps: z.optional(measuredBps),
+  /** Of so many together that came steadily, none held back by its receiver: more of them may get more. */
+  several: z.optional(
+    z.object({ goodputBps: measuredBps, connections: z.number().check(z.int(), z.minimum(2)) }),
+  ),
   /** Of single connections since they had lost so often that the start of a CUBIC has worn off: what they brought, and what was lost meanwhile. */
   worn: z.optional(z.object({ goodputBps: measuredBps, receivedBytes: count, lostBytes: count })),
   /** What held its connections back most of the time; of rates that the receiver held back nothing is told. */

@@ -101,6 +101,7 @@ describe('what connections from an origin show', () => {
     const [report] = estimates.take();
     expect(report).toMatchObject({ limit: 'origin' });
     expect(report?.totalBps).toBeCloseTo(2 * 1000 * SEGMENT * 8, -3);
+    expect(report?.several).toBeUndefined();
     expect(report?.goodputBps).toBeUndefined();
   });
 
@@ -129,11 +130,22 @@ describe('what connections from an origin show', () => {
     }
     const [report] = estimates.take();
     expect(report?.totalBps).toBeCloseTo(3000 * SEGMENT * 8, -3);
+    expect(report?.several).toMatchObject({ goodputBps: report?.totalBps, connections: 3 });
     expect(report?.goodputBps).toBeUndefined();
     for (const meter of meters.slice(1)) meter.end();
     meters[0]?.look(info(3000), 0, 3000);
     estimates.endLook();
     expect(estimates.take()[0]?.goodputBps).toBeCloseTo(1000 * SEGMENT * 8, -3);
+  });
+
+  test('is the rate of all together however little each of them brings', () => {
+    const estimates = new OriginEstimates();
+    const meters = Array.from({ length: 8 }, () => estimates.begin(HOST, NETWORK, info(0), 0));
+    for (const second of [1, 2]) {
+      for (const meter of meters) meter.look(info(20 * second), 0, 1000 * second);
+      estimates.endLook();
+    }
+    expect(estimates.take()[0]?.several).toEqual({ goodputBps: 8 * 20 * SEGMENT * 8, connections: 8 });
   });
 
   describe('of losses', () => {

@@ -3,7 +3,7 @@ import { FairMap } from '@longhaul/shared/service';
 import { LEAST_PART, QUEUED_TIMES } from './filled-way.ts';
 import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
-/** Fewer bytes between two looks say nothing of a rate. */
+/** Fewer bytes between two looks say nothing of a rate, be it of one connection or of all together. */
 const MIN_RATE_BYTES = 131_072;
 /** A leg that was looked at after a shorter time is one that has just begun or ends. */
 const MIN_RATE_MS = 500;
@@ -19,7 +19,7 @@ const MAX_UNSTEADY_SHARE = 0.1;
 const KEPT_UP_BYTES = 65_536;
 /** A round trip is longer than another one only by more than timestamps are exact. */
 const EXACT_MS = 3;
-/** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
+/** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. Nor does what brings less between two looks. */
 const HANDSHAKE_BYTES = 16_384;
 /** Origins that are remembered between two reports, fairly shared by domains. */
 const MAX_ORIGINS = 1000;
@@ -38,6 +38,7 @@ type Limit = NonNullable<OriginReport['limit']>;
 
 interface Now {
   readonly legs: number;
+  readonly bytes: number;
   readonly bps: number;
   /** Of it, what those brought that did not bring bytes from the look before to this one, or had just started. */
   readonly unsteadyBps: number;
@@ -68,6 +69,8 @@ interface Seen {
   readonly losses: Losses;
   goodputBps: number | undefined;
   totalBps: number | undefined;
+  /** The most of several between two looks in which none was held back. */
+  several: NonNullable<OriginReport['several']> | undefined;
   /** Of connections that had lost often enough. */
   readonly worn: Losses & { ms: number };
   readonly looks: Record<Limit, number>;
@@ -152,12 +155,11 @@ export class OriginEstimates {
       seen.now = undefined;
       seen.isHeldBack = false;
       if (!now && isHeldBack) seen.looks.receiver += 1;
-      if (!now || now.unsteadyBps > MAX_UNSTEADY_SHARE * now.bps) continue;
+      if (!now || now.bytes < MIN_RATE_BYTES || now.unsteadyBps > MAX_UNSTEADY_SHARE * now.bps) continue;
       seen.looks[now.limit] += 1;
+      if (now.legs > 1) noteSeveral(seen, now, isHeldBack);
       // One that has just ended is open no more.
-      const isAlone = now.legs === 1 && (this.#open.get(host) ?? 0) <= 1;
-      if (isAlone) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
-      else if (now.legs > 1) seen.totalBps = Math.max(now.bps, seen.totalBps ?? 0);
+      else if ((this.#open.get(host) ?? 0) <= 1) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
     }
   }
 
@@ -180,6 +182,7 @@ export class OriginEstimates {
       losses: { ...NO_LOSSES },
       goodputBps: undefined,
       totalBps: undefined,
+      several: undefined,
       worn: { ...NO_LOSSES, ms: 0 },
       looks: { origin: 0, network: 0, receiver: 0 },
       now: undefined,
@@ -213,7 +216,7 @@ const noneTogether = (): Together => ({
   waitingBps: 0,
   losses: { ...NO_LOSSES },
 });
-const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
+const NOTHING: Now = { legs: 0, bytes: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
 /** Gives what came, and what had been lost of it before. */
 function noteLook(
@@ -249,20 +252,27 @@ function noteLook(
   together.bps += legBps;
   if (isQueued && !isHeldBack) together.waitingBps += legBps;
   if (isQueued && isWholeLook && !isHeldBack) together.queuedBps += legBps;
-  if (bytes < MIN_RATE_BYTES) return came;
+  if (bytes < HANDSHAKE_BYTES) return came;
   if (isHeldBack) {
     seen.isHeldBack = true;
     return came;
   }
-  const { legs, bps, unsteadyBps, limit } = seen.now ?? NOTHING;
+  const { legs, bytes: others, bps, unsteadyBps, limit } = seen.now ?? NOTHING;
   seen.now = {
     legs: legs + 1,
+    bytes: others + bytes,
     bps: bps + legBps,
     unsteadyBps: unsteadyBps + (isWholeLook ? 0 : legBps),
     // Of several connections the one that says least of the origin decides.
     limit: outOfOrder > 0 ? 'network' : limit,
   };
   return came;
+}
+
+function noteSeveral(seen: Seen, { bps, legs }: Now, isHeldBack: boolean): void {
+  seen.totalBps = Math.max(bps, seen.totalBps ?? 0);
+  if (!isHeldBack && bps > (seen.several?.goodputBps ?? 0))
+    seen.several = { goodputBps: bps, connections: legs };
 }
 
 /** Whether what comes has waited on its way, so that its round trip is so many times the shortest one. */
@@ -322,7 +332,7 @@ function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
 }
 
 function reportOf(host: string, seen: Seen): OriginReport | undefined {
-  const { network, rttMs, goodputBps, totalBps, worn, looks, full, notFullBps } = seen;
+  const { network, rttMs, goodputBps, totalBps, several, worn, looks, full, notFullBps } = seen;
   if (rttMs === undefined || rttMs > MAX_RTT_MS) return undefined;
   const limit = mostSeen(looks);
   const fullBps = full.looks > 0 ? full.bps / full.looks : 0;
@@ -338,6 +348,7 @@ function reportOf(host: string, seen: Seen): OriginReport | undefined {
     ...(goodputBps === undefined ? {} : { goodputBps }),
     ...(totalBps === undefined ? {} : { totalBps }),
     ...(isFullKnown ? { fullBps } : {}),
+    ...(several === undefined ? {} : { several }),
     ...(worn.receivedBytes < MIN_RATE_BYTES ? {} : { worn: wornReport(worn) }),
     ...(limit === undefined ? {} : { limit }),
   };

@@ -3,6 +3,7 @@ import {
   type CongestionControl,
   clientPrefix,
   isAddressLiteral,
+  MAX_LANES,
   type OriginReport,
   SEGMENT_BYTES,
 } from '@longhaul/shared';
@@ -36,6 +37,9 @@ const LIKE_CUBIC = 4;
 
 /** What filled a way tells for so long what it carries: nobody tests ways to origins, and other traffic has its hours. */
 const FULL_LIFE_MS = 1_200_000;
+/** What several were given that nothing held back is given again, by so much; it scatters more than what fills a way, and others may have more use for it. */
+const ROOM_FOR_SEVERAL = 2;
+
 /** So much more than what filled it says that it carries more now: one second scatters about the mean of several. */
 const WIDER = 1.25;
 
@@ -51,6 +55,8 @@ const originFiguresSchema = z.looseObject({
   total: figureSchema.optional(),
   /** The same while they filled the way, which carries no more. */
   full: figureSchema.optional(),
+  /** Of so many connections together, which nothing but the origin or the network held back. */
+  several: z.looseObject({ goodput: figureSchema, connections: z.int().min(2) }).optional(),
   firstByte: figureSchema.optional(),
   /** Of single connections that have forgotten their start, with what they lost then. */
   worn: z.looseObject({ goodput: figureSchema, loss: lossEvidenceSchema }).optional(),
@@ -240,6 +246,7 @@ function figuresWith(
     ? observed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
     : known?.total && later(known.total, passedMs);
   const full = fullWith(known?.full, report, passedMs);
+  const several = severalWith(known?.several, report.several, passedMs);
   const firstByte = firstByteMs
     ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
     : known?.firstByte && later(known.firstByte, passedMs);
@@ -251,6 +258,7 @@ function figuresWith(
     ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs, END_LIVES),
     ...(total ? { total } : {}),
     ...(full ? { full } : {}),
+    ...(several ? { several } : {}),
     ...(firstByte ? { firstByte } : {}),
     ...(worn ? { worn } : {}),
     ...(network === undefined ? {} : { prefix: network }),
@@ -269,6 +277,17 @@ function fullWith(
   if (fullBps !== undefined) return followed(current, fullBps, passedMs, END_LIVES.goodputMs);
   const isWider = current && Math.max(totalBps, goodputBps) > WIDER * current.value;
   return current && !isWider ? later(current, passedMs) : undefined;
+}
+
+/** What several were given together, by those of the newest report. */
+function severalWith(
+  known: OriginFigures['several'],
+  told: OriginReport['several'],
+  passedMs: number,
+): OriginFigures['several'] {
+  if (!told) return known && { ...known, goodput: later(known.goodput, passedMs) };
+  const { goodputBps, connections } = told;
+  return { goodput: followed(known?.goodput, goodputBps, passedMs, END_LIVES.goodputMs), connections };
 }
 
 type Worn = NonNullable<OriginFigures['worn']>;
@@ -336,6 +355,18 @@ export function fullBpsOf(
   nowMs: number,
 ): number | undefined {
   return full && full.ageMs + nowMs - timeMs <= FULL_LIFE_MS ? full.value : undefined;
+}
+
+/**
+ * The most that so many connections of one download may expect together, by what fewer or as many were given of late, in bits per second: each gets no more for being one of many.
+ * `undefined` where nobody has seen several that nothing but the origin or the network held back.
+ */
+export function roomForSeveralBps(
+  { value: { several }, timeMs }: Fact<OriginFigures>,
+  nowMs: number,
+): number | undefined {
+  if (!several || several.goodput.ageMs + nowMs - timeMs > FULL_LIFE_MS) return undefined;
+  return (ROOM_FOR_SEVERAL * several.goodput.value * MAX_LANES) / Math.min(several.connections, MAX_LANES);
 }
 
 /** What so many losses leave to one connection of CUBIC, bits per second. */

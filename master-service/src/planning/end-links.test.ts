@@ -321,6 +321,26 @@ describe('with no link typed in', () => {
     expect(plan().chain).toEqual(['d1']);
   });
 
+  test('a way from an origin on which many connections had little together is planned with by twice that, until they have more', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d2': 220 });
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 9e7 });
+    const seen = { receivedBytes: 4e7, lostBytes: 0, limit: 'network' };
+    seesOrigin('d2', 100, seen);
+    const had = (goodputBps: number, connections = 8) =>
+      seesOrigin('d1', 200, { ...seen, totalBps: goodputBps, several: { goodputBps, connections } });
+    for (let time = 0; time < 2; time += 1) had(9e7);
+    expect(plan().chain).toEqual(['d1']);
+    for (let time = 0; time < 2; time += 1) had(8e6);
+    expect(plan().chain).toEqual(['d1', 'd2']);
+    // Two that had so little say nothing of what eight would have.
+    for (let time = 0; time < 2; time += 1) had(14e6, 2);
+    expect(plan().chain).toEqual(['d1']);
+    for (let time = 0; time < 2; time += 1) had(8e6);
+    expect(plan().chain).toEqual(['d1', 'd2']);
+    for (let time = 0; time < 2; time += 1) had(9e7);
+    expect(plan().chain).toEqual(['d1']);
+  });
+
   test('a depot that says that an origin gives each address no more takes no lanes from others, until another one has seen so, too', () => {
     const links = { 'd1 d2': 140, 'd1 d3': 140, 'd2 d3': 10, 'd1 liar': 20, 'd2 liar': 150, 'd3 liar': 150 };
     const { seesClient, seesOrigin, plan } = world(links);

@@ -5,7 +5,13 @@ import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
 import { siteOf } from '../measuring/measured-by.ts';
-import { fullBpsOf, type OriginFigures, type OriginTable, wornBpsOf } from '../measuring/origin-table.ts';
+import {
+  fullBpsOf,
+  type OriginFigures,
+  type OriginTable,
+  roomForSeveralBps,
+  wornBpsOf,
+} from '../measuring/origin-table.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import {
   type Around,
@@ -366,14 +372,15 @@ export class EndLinks {
     // Several that fill what one alone had each have a part of it.
     const isFull = total.source === 'measured' && total.value >= FULL_SHARE * known.goodputBps.value;
     const wornBps = (fact && !isFull && wornBpsOf(fact, nowMs)) || Number.POSITIVE_INFINITY;
-    const mostBps = Math.max(total.value, isMeasured ? known.goodputBps.value : 0);
     const ofSeveral = total.source === 'measured' ? total.spread : UNKNOWN_RATE.spread;
     const isAsOthersSaw = total.source !== 'measured' && perAddressBps !== undefined;
     const heldBps = isAsOthersSaw ? perAddressBps : heldTogetherBps(known.goodputBps, fact, nowMs);
-    // What one connection was given is no bound for several, nor what several were that left room.
+    // What one connection was given is no bound for several, nor what several were that left room, but for far more than that.
     const fullBps = fact && fullBpsOf(fact, nowMs);
+    const roomBps = (fact && roomForSeveralBps(fact, nowMs)) ?? Number.POSITIVE_INFINITY;
+    const ofAllBps = Math.min(Math.max(UNKNOWN_RATE.bps, total.value), roomBps);
     return endLeg(known, fact !== undefined, {
-      rateBps: heldBps ?? fullBps ?? Math.max(UNKNOWN_RATE.bps, mostBps),
+      rateBps: heldBps ?? fullBps ?? Math.max(ofAllBps, isMeasured ? known.goodputBps.value : 0),
       windowBytes,
       // Where lanes follow, the fastest second of one alone is that of its start: it does not last.
       goodputBps: isMeasured ? Math.min(known.goodputBps.value, wornBps, fullBps ?? wornBps) : undefined,
