@@ -544,6 +544,20 @@ test('a depot that may be much nearer to a client than the one that serves it is
   }
 });
 
+test('a depot further away is met where the one beside the client may be narrower than the line', () => {
+  const metWhere = (uplinkBps: number) => {
+    const links = { 'd1 d2': 30, 'd1 d3': 80, 'd2 d3': 70 };
+    const { seesClient, seesOrigin, plan } = world(links, [], { d1: uplinkBps });
+    for (let look = 0; look < 5; look += 1) seesClient('d1', 8, { ...CLEAN, goodputBps: 1.5e7 });
+    seesOrigin('d3', 5, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 9e7 });
+    seesOrigin('d1', 84, { receivedBytes: 4e7, lostBytes: 4e5, goodputBps: 4e6 });
+    expect(plan({ sizeBytes: 3e7 }).chain[0]).toBe('d1');
+    return plan({ sizeBytes: 3e7, exploring: { mostRegret: 0.5, isToMeet: true } });
+  };
+  expect(metWhere(1.5e7)).toMatchObject({ decisionReason: 'to-learn', chain: ['d2'] });
+  expect(metWhere(9e7).decisionReason).not.toBe('to-learn');
+});
+
 test('a depot that knows a client by another network than the master is met once', () => {
   for (const seenAs of ['203.0.113.0/24', '172.17.0.0/24']) {
     const { seesClient, seesOrigin, saysOf, plan } = world({ 'd1 d2': 78, 'd1 d3': 60 });

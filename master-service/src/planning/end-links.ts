@@ -41,8 +41,10 @@ import { nearestPlaceBounds, standsInSeveralPlaces } from './several-places.ts';
 const MOST_LEGS = 32;
 /** A depot counts as beside an end up to here: so small is the detour over it to anywhere. */
 const BESIDE_MS = 30;
-/** A depot that may be so much nearer to a client than all that have measured it is worth a download to know. */
+/** A depot that may be so much nearer to a client than all that have measured it is worth a download to know ... */
 const MAY_BE_NEARER = 0.5;
+/** ... and so is any other one where a client's line may carry so many times as much as the depot that serves it has ever sent to anybody. */
+const MAY_BE_WIDER = 1.3;
 /** Such a part of a way may be a detour. */
 const DETOUR = 0.2;
 /** Measured depots from which others' distances to an end are worked out: the nearest ones bound them best. */
@@ -405,8 +407,8 @@ interface LegsInit {
 }
 
 /**
- * The depots that may be much nearer to a client than those that have measured it, `entries`. Their legs, which are worked out, become as all that is known makes them: no
- * longer than the triangles allow, and with the line and the losses of the nearest one that has measured it. What knows the network by another one learns nothing
+ * The depots that may be much nearer to a client than those that have measured it, `entries`, or send to it what the nearest of those cannot. Their legs, which are worked out, become as all
+ * that is known makes them: no longer than the triangles allow, and with the line and the losses of the nearest one that has measured it. What knows the network by another one learns nothing
  * of it from one more download.
  */
 function withUnmet(
@@ -421,19 +423,21 @@ function withUnmet(
   const unmet = new Set<string>();
   if (!nearestOne) return unmet;
   const [met, { link: known, doubt: ofKnown }] = nearestOne;
+  const { rateBps, lossRate, goodputBps, rateSource, lineBps = rateBps } = known;
+  const mayBeWider = lineBps >= MAY_BE_WIDER * rateBps;
+  const mostLeastMs = mayBeWider ? Number.POSITIVE_INFINITY : MAY_BE_NEARER * known.rttMs;
+  // What one depot's own line carries says nothing of another one's.
+  const rate = mayBeWider
+    ? { figures: { rateBps: lineBps, goodputBps: undefined }, doubt: { rate: UNKNOWN_RATE.spread } }
+    : {
+        figures: { rateBps, goodputBps, ...(rateSource ? { rateSource } : {}) },
+        doubt: { rate: ofKnown.rate, rateAs: `${CLIENT} ${met}` },
+      };
   for (const [depot, { link, doubt, bounds }] of client) {
-    if (entries.has(depot) || hasMet(depot) || !bounds || bounds.leastMs > MAY_BE_NEARER * known.rttMs)
-      continue;
-    const { rateBps, lossRate, goodputBps, rateSource } = known;
+    if (entries.has(depot) || hasMet(depot) || !bounds || bounds.leastMs > mostLeastMs) continue;
     client.set(depot, {
-      link: { ...link, rateBps, lossRate, goodputBps, ...(rateSource ? { rateSource } : {}) },
-      doubt: {
-        rtt: doubt.rtt,
-        loss: ofKnown.loss,
-        rate: ofKnown.rate,
-        mostRttMs: bounds.mostMs,
-        rateAs: `${CLIENT} ${met}`,
-      },
+      link: { ...link, ...rate.figures, lossRate },
+      doubt: { rtt: doubt.rtt, loss: ofKnown.loss, ...rate.doubt, mostRttMs: bounds.mostMs },
       bounds,
     });
     unmet.add(depot);
