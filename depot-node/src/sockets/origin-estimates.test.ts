@@ -276,6 +276,19 @@ describe('what connections from an origin show', () => {
       expect(fullOf(50, 70).bps).toBeCloseTo(150 * SEGMENT * 8, -3);
     });
 
+    test('is what their way carries as well where they have just begun behind a long queue, out of which bytes come in bursts', () => {
+      const estimates = new OriginEstimates();
+      const meters = [1, 2, 3].map(() => estimates.begin(HOST, NETWORK, info(0, 0, { minRttMs: 300 }), 0));
+      const fullAfter = (second: number) => {
+        const burst = { minRttMs: 300, receiverRttMs: 900, sinceDataMs: 600 };
+        for (const meter of meters) meter.look(info(40 * second, 0, burst), 0, 1000 * second);
+        estimates.endLook();
+        return estimates.take()[0]?.fullBps;
+      };
+      expect(fullAfter(1)).toBeUndefined();
+      expect(fullAfter(2)).toBeCloseTo(120 * SEGMENT * 8, -3);
+    });
+
     test('is no bound where nothing waits, where who reads holds them back, or where one is alone', () => {
       expect(fullOf(1000, 55).bps).toBeUndefined();
       expect(fullOf(1000, 70, 3, 1_000_000).bps).toBeUndefined();

@@ -120,10 +120,12 @@ export class OriginEstimates {
         }
         const startMs = START_ROUNDS * (info.minRttMs ?? info.rttMs ?? 0) - (lookedMs - beganMs);
         const isStarting = startMs > MAX_START_SHARE * (nowMs - lookedMs);
-        const isSteady = wasFlowing && isFlowing(info) && !isStarting;
+        const isFlowingOn = wasFlowing && isFlowing(info);
+        const isSteady = isFlowingOn && !isStarting;
         const elapsedMs = nowMs - lookedMs;
         const isFirst = last === first;
-        const came = noteLook(seen, { network, isFirst, last, info, unreadBytes, elapsedMs, isSteady });
+        const flow = { isFlowingOn, isSteady };
+        const came = noteLook(seen, { network, isFirst, last, info, unreadBytes, elapsedMs, ...flow });
         const shortestMs = seen.rttOfNetworks.get(network);
         const isQueued = [last, info].some((each) => waits(each, shortestMs, OVERSHOT_TIMES));
         const mayOvershoot =
@@ -204,6 +206,9 @@ interface Look {
   readonly info: TcpInfo;
   readonly unreadBytes: number | undefined;
   readonly elapsedMs: number;
+  /** Bytes came at both ends of it. */
+  readonly isFlowingOn: boolean;
+  /** The same, and its sender has not just started. */
   readonly isSteady: boolean;
 }
 
@@ -221,7 +226,7 @@ const NOTHING: Now = { legs: 0, bytes: 0, bps: 0, unsteadyBps: 0, limit: 'origin
 /** Gives what came, and what had been lost of it before. */
 function noteLook(
   seen: Seen,
-  { network, isFirst, last, info, unreadBytes, elapsedMs, isSteady }: Look,
+  { network, isFirst, last, info, unreadBytes, elapsedMs, isFlowingOn, isSteady }: Look,
 ): Readonly<Losses> {
   const { minRttMs = info.rttMs } = info;
   const isNew = isFirst || hasAnswered(last, info);
@@ -246,12 +251,15 @@ function noteLook(
   const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
   const isHeldBack = (unreadBytes ?? 0) > KEPT_UP_BYTES;
   const isWholeLook = isSteady && elapsedMs >= MIN_RATE_MS;
-  const isQueued = waits(info, seen.rttOfNetworks.get(network));
+  const shortestMs = seen.rttOfNetworks.get(network);
+  const isQueued = waits(info, shortestMs);
+  // Who waits at both ends of a look has filled the way meanwhile, be it by a start.
+  const isQueuedOn = isFlowingOn && waits(last, shortestMs) && elapsedMs >= MIN_RATE_MS;
   const { together } = seen;
   together.legs += 1;
   together.bps += legBps;
   if (isQueued && !isHeldBack) together.waitingBps += legBps;
-  if (isQueued && isWholeLook && !isHeldBack) together.queuedBps += legBps;
+  if (isQueued && (isWholeLook || isQueuedOn) && !isHeldBack) together.queuedBps += legBps;
   if (bytes < HANDSHAKE_BYTES) return came;
   if (isHeldBack) {
     seen.isHeldBack = true;
@@ -327,8 +335,8 @@ function addTo<Key extends string>(
   for (const key of keys) sum[key] += more[key];
 }
 
-function isFlowing({ sinceDataMs = 0, rttMs = 0 }: TcpInfo): boolean {
-  return sinceDataMs <= Math.max(STILL_COMING_MS, rttMs);
+function isFlowing({ sinceDataMs = 0, rttMs = 0, receiverRttMs = 0 }: TcpInfo): boolean {
+  return sinceDataMs <= Math.max(STILL_COMING_MS, rttMs, receiverRttMs);
 }
 
 function reportOf(host: string, seen: Seen): OriginReport | undefined {
