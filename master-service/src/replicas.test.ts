@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEPOT_FACTS } from './depots/depot-facts.ts';
 import { DepotRegistry } from './depots/depot-registry.ts';
-import { MemoryDepotStore } from './depots/depot-store.ts';
 import { EnrolmentBook } from './enrolment/enrolment-book.ts';
 import { ENROLMENT_FACTS } from './enrolment/enrolment-facts.ts';
 import { MemoryEnrolmentStore } from './enrolment/enrolment-store.ts';
@@ -12,6 +11,7 @@ import { Facts } from './facts/facts.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
 import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
+import { MemoryDepotStore } from './testing/memory-depot-store.ts';
 
 const NOW = 1_795_000_000_000;
 /** Few, so that masters often speak of the same. */

@@ -3,7 +3,6 @@ import { DepotSources, generateKeyPair } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
 import { AddressProver } from './depots/address-prover.ts';
 import { DepotService } from './depots/depot-service.ts';
-import { MemoryDepotStore } from './depots/depot-store.ts';
 import { createDownloads } from './downloads.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { generateSigningKey } from './keys/signing-key.ts';
@@ -13,6 +12,7 @@ import { OverlayPlaces } from './policy/overlay-places.ts';
 import { MeasuredPrefixes } from './prefixes/measured-prefixes.ts';
 import { PrefixFiles } from './prefixes/prefix-files.ts';
 import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
+import { MemoryDepotStore } from './testing/memory-depot-store.ts';
 import { testConfig } from './testing/start-master.ts';
 import { EntryGroups } from './tickets/entry-groups.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CONGESTION_CONTROL_NAMES } from './congestion-controls.ts';
-import { FITTED, type LegEstimate, legCap, legSeconds, legShape, shapeSeconds } from './leg-time.ts';
+import { FITTED, type LegEstimate, legSeconds, legShape, shapeSeconds } from './leg-time.ts';
 import { legGoodput } from './throughput.ts';
 import { SEGMENT_BYTES } from './units.ts';
 
@@ -55,7 +55,7 @@ describe('the rest of a chain', () => {
         fc.double({ min: -3, max: 0, noNaN: true }),
         (one, count, log, share) => {
           const size = Math.exp(log);
-          const held = legSeconds(one, size, count, 10 ** share * legCap(one, count));
+          const held = legSeconds(one, size, count, 10 ** share * legShape(one, count).capPerSecond);
           expect(held).toBeGreaterThanOrEqual(legSeconds(one, size, count) * (1 - 1e-9));
         },
       ),

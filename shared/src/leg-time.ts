@@ -129,11 +129,6 @@ function steadyWindow(
   return rttSeconds / (rttSeconds / withoutTimeouts + timeouts);
 }
 
-/** What line and windows of a leg let through over `lanes` connections, segments per second. Losses do not count. */
-export function legCap(leg: LegEstimate, lanes: number): number {
-  return legShape(leg, lanes).capPerSecond;
-}
-
 /**
  * Seconds from the first byte sent until `sizeBytes` have left the sender of one leg, slow start included. `lanes`
  * connections share the start-up: each begins with an initial window of its own. The rest of the chain lets `capPerSecond`

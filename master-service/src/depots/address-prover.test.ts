@@ -5,10 +5,10 @@ import { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { ENROLMENT_FACTS } from '../enrolment/enrolment-facts.ts';
 import { MemoryEnrolmentStore } from '../enrolment/enrolment-store.ts';
 import { Facts } from '../facts/facts.ts';
+import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
 import { AddressProver } from './address-prover.ts';
 import { DEPOT_FACTS } from './depot-facts.ts';
 import { DepotRegistry } from './depot-registry.ts';
-import { MemoryDepotStore } from './depot-store.ts';
 
 const FIVE_MINUTES_MS = 300_000;
 const { publicKey } = generateKeyPair();

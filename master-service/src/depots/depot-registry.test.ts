@@ -5,9 +5,10 @@ import { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { ENROLMENT_FACTS } from '../enrolment/enrolment-facts.ts';
 import { MemoryEnrolmentStore } from '../enrolment/enrolment-store.ts';
 import { Facts } from '../facts/facts.ts';
+import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
 import { DEPOT_FACTS, DEPOT_REGISTERED } from './depot-facts.ts';
 import { DepotRegistry } from './depot-registry.ts';
-import { type KeptDepot, MemoryDepotStore } from './depot-store.ts';
+import type { KeptDepot } from './depot-store.ts';
 
 const POLICY = { ports: [], allow: [], overlayNetworks: ['127.0.0.0/8'] };
 const { publicKey } = generateKeyPair();

@@ -13,11 +13,11 @@ import {
 } from '@longhaul/shared';
 import { generateKeyPair, isAnswerProved } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
 import { type DepotAnswer, registerDepots, TestDepot } from '../testing/test-depot.ts';
 import { urlHashOf } from '../tickets/ticket-issuer.ts';
-import { MemoryDepotStore } from './depot-store.ts';
 
 let master: TestMaster;
 let store: MemoryDepotStore;

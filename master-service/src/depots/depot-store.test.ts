@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type DepotStore, FileDepotStore, type KeptDepot, MemoryDepotStore } from './depot-store.ts';
+import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
+import { type DepotStore, FileDepotStore, type KeptDepot } from './depot-store.ts';
 
 let stateDir: string;
 beforeEach(async () => {

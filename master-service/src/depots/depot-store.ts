@@ -64,16 +64,3 @@ export class FileDepotStore implements DepotStore {
     return this.#state.save(FILE, `${JSON.stringify({ depots }, undefined, 2)}\n`);
   }
 }
-
-/** Keeps the registry for the life of the process; for tests. */
-export class MemoryDepotStore implements DepotStore {
-  #depots: readonly KeptDepot[] = [];
-
-  async load(): Promise<readonly KeptDepot[]> {
-    return this.#depots;
-  }
-
-  async save(depots: readonly KeptDepot[]): Promise<void> {
-    this.#depots = depots;
-  }
-}

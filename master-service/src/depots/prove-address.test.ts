@@ -13,11 +13,11 @@ import {
 import { verifierFor } from '@longhaul/shared/service';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { closeServer, type ListeningDepot, listenAs, listenOnLoopback } from '../testing/listening-depot.ts';
+import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
 import { type DepotAnswer, TestDepot } from '../testing/test-depot.ts';
 import { createAskDepot } from './ask-depot.ts';
-import { MemoryDepotStore } from './depot-store.ts';
 
 let master: TestMaster;
 afterEach(() => master.master.close());

@@ -1,8 +1,8 @@
 import { directorySchema, type Standing } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
 import { type DepotAnswer, TestDepot } from '../testing/test-depot.ts';
-import { MemoryDepotStore } from './depot-store.ts';
 
 let store: MemoryDepotStore;
 let master: TestMaster;

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
 import { InProcessBus, type InProcessMeeting } from '../bus/in-process-bus.ts';
-import { MemoryDepotStore } from '../depots/depot-store.ts';
+import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
 import { startMaster, type TestMaster } from '../testing/start-master.ts';
 import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
 

@@ -4,12 +4,13 @@ import { createMaster, type Master } from '../app.ts';
 import type { StateBus } from '../bus/state-bus.ts';
 import { type MasterConfig, readMasterConfig } from '../config.ts';
 import type { AskDepot } from '../depots/ask-depot.ts';
-import { type DepotStore, MemoryDepotStore } from '../depots/depot-store.ts';
+import type { DepotStore } from '../depots/depot-store.ts';
 import type { EnrolmentStore } from '../enrolment/enrolment-store.ts';
 import type { MasterEvent } from '../events.ts';
 import type { FactsFile } from '../facts/facts-file.ts';
 import { generateSigningKey, type SigningKey } from '../keys/signing-key.ts';
 import type { PrefixPaths } from '../prefixes/prefix-files.ts';
+import { MemoryDepotStore } from './memory-depot-store.ts';
 
 /** A clock that stands still until a test moves it. */
 export class TestClock {
