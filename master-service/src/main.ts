@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ERRORS, LonghaulError } from '@longhaul/shared';
 import {
   authorityOf,
   CertificateWatch,
@@ -15,7 +14,6 @@ import {
   readCommandLine,
   readConfigFile,
   readNamedFiles,
-  Seldom,
   tellSaves,
 } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
@@ -24,13 +22,11 @@ import { readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import { isEnrolmentCommand, runEnrolment } from './enrolment/enrolment-command.ts';
 import { FileEnrolmentStore } from './enrolment/enrolment-store.ts';
-import type { MasterEvent } from './events.ts';
+import { createEventLog } from './event-log.ts';
 import { FactsFile } from './facts/facts-file.ts';
 import { loadMasterKeys } from './keys/key-files.ts';
 import { USAGE } from './usage.ts';
 
-/** Warnings that somebody else can cause are written this often, with the number of those between. */
-const WARNING_INTERVAL_MS = 60_000;
 /** A master's answers are short: none of them is worth a longer wait. */
 const GRACE_MS = 1000;
 
@@ -110,7 +106,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     webDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     version,
     now: Date.now,
-    onEvent: eventLogger(log),
+    onEvent: createEventLog(log, Date.now),
   });
   const take = (next: ReturnType<typeof read>) => {
     if (next.material.tls) master.renewCertificate(next.material.tls);
@@ -141,61 +137,4 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   certificates.start();
   process.stdout.write(`ready ${JSON.stringify({ url })}\n`);
   process.send?.({ ready: { url } });
-}
-
-/** Writes events for people; of those that others can cause, one of a kind each minute. */
-function eventLogger(log: Logger): (event: MasterEvent) => void {
-  const seldom = new Seldom(WARNING_INTERVAL_MS, Date.now);
-  const warn = (kind: string, fields: object, message: string) => {
-    const heldBack = seldom.take(kind);
-    if (heldBack !== undefined) log.warn(heldBack > 0 ? { ...fields, heldBack } : fields, message);
-  };
-  return (event) => {
-    const { type, ...fields } = event;
-    if (event.type === 'failed') {
-      // The state folder itself tells this once, without a stack that says nothing of a disk.
-      if (!isOfState(event.error)) log.error({ err: event.error }, 'request failed');
-    } else if (event.type === 'enrolment') log.info(fields, `enrolment: ${event.what}`);
-    else if (event.type === 'depot-registered') log.info(fields, 'depot registered');
-    else if (event.type === 'depot-proved' && !event.isRenewed) log.info(fields, 'depot proved its address');
-    else if (event.type === 'depot-not-proved')
-      warn(`${type} ${event.depot}`, fields, 'depot did not prove its address');
-    else if (event.type === 'depot-down') log.warn(fields, 'depot is not there any more');
-    else if (event.type === 'depot-unreached')
-      warn(type, fields, 'depot cannot connect to another one that is there');
-    else if (event.type === 'depot-twice')
-      warn(`${type} ${event.depot}`, fields, ERRORS['depot-twice'].message);
-    else if (event.type === 'depot-trust')
-      log.warn(
-        fields,
-        event.isTrusted
-          ? 'depot agrees with its neighbours again'
-          : 'depot is contradicted by its neighbours',
-      );
-    else if (event.type === 'keys-published') log.info(fields, 'keys published');
-    else if (event.type === 'facts-restored') log.info(fields, 'facts restored');
-    else if (event.type === 'bus-connected') log.info(fields, 'connected with other masters');
-    else if (event.type === 'bus-failed')
-      // One that says more is not held back for one that says less.
-      warn(`${type} ${event.code} ${event.detail !== undefined}`, fields, ERRORS[event.code].message);
-    else if (event.type === 'clock-doubted')
-      log.warn(fields, 'the clock was set: the time before goes on until most depots say otherwise');
-    else if (event.type === 'clock-set') log.warn(fields, 'the time was set');
-    else if (event.type === 'facts-refused')
-      warn(`${type} ${event.code} ${event.from}`, fields, ERRORS[event.code].message);
-    // A depot that is not known registers at once.
-    else if (event.type === 'depot-refused' && event.code !== 'depot-unknown')
-      warn(`${type} ${event.code}`, fields, `depot refused: ${ERRORS[event.code].message}`);
-    else if (event.type === 'connection-refused')
-      warn(`${type} ${event.bound}`, fields, ERRORS['too-many-connections'].message);
-    else if (event.type === 'prefixes-loaded') log.info(fields, 'prefixes loaded');
-    else if (event.type === 'prefixes-refused')
-      log.error(fields, `prefixes not loaded: ${ERRORS[event.code].message}`);
-    // One line for each download would cost more than the answer itself; counters have them.
-    else log.debug(event);
-  };
-}
-
-function isOfState(error: unknown): boolean {
-  return error instanceof LonghaulError && error.code === 'state-unusable';
 }
