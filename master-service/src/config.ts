@@ -28,10 +28,6 @@ import {
 import * as z from 'zod';
 import * as defaults from './config-defaults.ts';
 
-/** Names that stand for the two ends of every download in `links`; no depot may have them. */
-export const CLIENT = 'client';
-export const ORIGIN = 'origin';
-
 const bytes = (preset: number) => z.int().min(1, 'must be at least 1 byte').default(preset);
 const sender = z.enum(CONGESTION_CONTROL_NAMES);
 const rttMs = z.number().min(0, 'must be 0 or more milliseconds');

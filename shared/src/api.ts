@@ -87,7 +87,7 @@ const legKnowledgeSchema = z.object({
 export type LegKnowledge = z.infer<typeof legKnowledgeSchema>;
 
 const legSchema = z.extend(legKnowledgeSchema, {
-  /** Who sends on this leg and who receives: depot ids, `origin`, `client`. */
+  /** Who sends on this leg and who receives: depot ids or an end's name. */
   from: z.string(),
   to: z.string(),
   rttMs: z.number(),
@@ -312,7 +312,7 @@ const legLimitSchema = z.enum(['congestion-window', 'receiver', 'send-buffer', '
 
 /** What all connections of a job to one neighbour did together, as the kernel tells. */
 const jobLegSchema = z.object({
-  /** A depot's id, `client` or `origin`. */
+  /** A depot's id or an end's name. */
   peer: depotId,
   /** Of a client: the /24, or /48 of IPv6, that it came from; its master may know it by an address of the other kind. */
   prefix: z.optional(z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/))),
@@ -477,7 +477,7 @@ export type ChallengeAnswer = z.infer<typeof challengeAnswerSchema>;
 
 /** What the connections of a job to one neighbour do now, as the kernel tells. */
 const neighbourLegSchema = z.object({
-  /** A depot's id, `client` or `origin`. */
+  /** A depot's id or an end's name. */
   peer: depotId,
   connections: count,
   rttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
@@ -523,7 +523,7 @@ export const feedbackAnswerSchema = z.object({
 export type FeedbackAnswer = z.infer<typeof feedbackAnswerSchema>;
 
 const runningLegSchema = z.object({
-  /** Who sends the file on this leg and who receives: depot ids, `origin`, `client`. */
+  /** Who sends the file on this leg and who receives: depot ids or an end's name. */
   from: z.string(),
   to: z.string(),
   connections: count,
@@ -534,7 +534,7 @@ const runningLegSchema = z.object({
 export type RunningLeg = z.infer<typeof runningLegSchema>;
 
 const outcomeLegSchema = z.object({
-  /** Who sends the file on this leg and who receives: depot ids, `origin`, `client`. */
+  /** Who sends the file on this leg and who receives: depot ids or an end's name. */
   from: z.string(),
   to: z.string(),
   /** Left out for a leg that was not planned. */

@@ -5,6 +5,7 @@ export * from './breaks.ts';
 export type { ChainPromise } from './chain-promise.ts';
 export * from './congestion-controls.ts';
 export * from './domain-of.ts';
+export * from './ends.ts';
 export * from './errors.ts';
 export * from './host-pattern.ts';
 export * from './join-job-reports.ts';

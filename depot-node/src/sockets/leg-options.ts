@@ -1,8 +1,8 @@
-import { DEPOT_CONGESTION_CONTROL } from '@longhaul/shared';
+import { DEPOT_CONGESTION_CONTROL, type EndName } from '@longhaul/shared';
 import * as z from 'zod';
 
 /** Which neighbour a connection leads to: the client that connected, another depot, or an origin. */
-export type LegClass = 'client' | 'depot' | 'origin';
+export type LegClass = EndName | 'depot';
 
 /** Leaves the choice of the congestion control to the operating system. */
 export const SYSTEM_CONGESTION_CONTROL = 'system';

@@ -22,7 +22,7 @@ import {
   WAY_FACTS,
   WayBook,
 } from '@longhaul/master-service/parts';
-import { clientPrefix, type LegEstimate } from '@longhaul/shared';
+import { clientPrefix, type EndName, type LegEstimate } from '@longhaul/shared';
 import { openStateFolder } from '@longhaul/shared/service';
 import type { Believed, Pair, PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
 
@@ -63,7 +63,7 @@ class WorldLinks extends LinkTable {
     return this.#ends.estimate(one, other, nowMs) ?? super.estimate(one, other, nowMs);
   }
 
-  override linkedWith(end: 'client' | 'origin'): ReadonlySet<string> {
+  override linkedWith(end: EndName): ReadonlySet<string> {
     return new Set([...super.linkedWith(end), ...this.#ends.linkedWith(end)]);
   }
 }

@@ -1,4 +1,4 @@
-import type { RunningLeg } from '@longhaul/shared';
+import { CLIENT, ORIGIN, type RunningLeg } from '@longhaul/shared';
 import type { PictureLeg } from './chain-picture.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { PictureLeg } from './chain-picture.ts';
  */
 export function chainOfLegs(legs: readonly RunningLeg[]): readonly PictureLeg[] | undefined {
   const chain: PictureLeg[] = [];
-  let place = 'client';
-  while (place !== 'origin') {
+  let place: string = CLIENT;
+  while (place !== ORIGIN) {
     const [leg] = legs
       .filter(({ to, from }) => to === place && !chain.some((known) => known.to === from))
       .toSorted((one, other) => other.goodputBps - one.goodputBps);

@@ -1,8 +1,9 @@
+import { CLIENT, ORIGIN } from '@longhaul/shared';
 import { sayRate, sayRtt } from '../texts/figures.ts';
 import { say } from '../texts/say.ts';
 import { make } from './dom.ts';
 
-/** One connection of a chain, from who sends to who receives: depot ids, `origin`, `client`. */
+/** One connection of a chain, from who sends to who receives: depot ids, {@link ORIGIN}, {@link CLIENT}. */
 export interface PictureLeg {
   readonly from: string;
   readonly to: string;
@@ -31,7 +32,7 @@ export function chainPicture(legs: readonly PictureLeg[], isNow: boolean): HTMLE
 }
 
 function stop({ from }: PictureLeg): HTMLElement {
-  return from === 'origin' ? make('li', 'stop end', say('origin')) : make('li', 'stop', from);
+  return from === ORIGIN ? make('li', 'stop end', say('origin')) : make('li', 'stop', from);
 }
 
 function hop(leg: PictureLeg, isSlowest: boolean): HTMLElement {
@@ -49,5 +50,5 @@ function hop(leg: PictureLeg, isSlowest: boolean): HTMLElement {
 }
 
 function place(name: string): string {
-  return name === 'client' ? say('you') : name === 'origin' ? say('origin') : name;
+  return name === CLIENT ? say('you') : name === ORIGIN ? say('origin') : name;
 }

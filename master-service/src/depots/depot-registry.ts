@@ -6,6 +6,7 @@ import {
   type ErrorCode,
   type HeartbeatRequest,
   isAddressLiteral,
+  isEnd,
   ok,
   type RegisterRequest,
   type RequestStamp,
@@ -14,7 +15,6 @@ import {
   refuseOverlayAddress,
   type Standing,
 } from '@longhaul/shared';
-import { CLIENT, ORIGIN } from '../config.ts';
 import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { DEPOT_ENROLLED, DEPOT_KEY_REVOKED, DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import { type Fact, newestOf } from '../facts/fact.ts';
@@ -134,7 +134,7 @@ export class DepotRegistry {
 
   /** What a registration says, if it would be taken; with the codes of `register`. */
   check({ id, publicKey, host: hostText, port, tls }: RegisterRequest, nowMs: number): Result<DepotRecord> {
-    if (id === CLIENT || id === ORIGIN) return refuse('bad-request', `${id} cannot be a depot's id`);
+    if (isEnd(id)) return refuse('bad-request', `${id} cannot be a depot's id`);
     const host = canonicalHost(hostText);
     if (!host.ok) return refuse('bad-request', 'host is not valid');
     // A name's addresses are looked at when it is asked for proof.

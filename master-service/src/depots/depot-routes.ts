@@ -3,6 +3,7 @@ import {
   DEPOT_ID,
   followUpRequestSchema,
   heartbeatRequestSchema,
+  isEnd,
   joinRequestSchema,
   LonghaulError,
   MAX_BODY_BYTES,
@@ -16,7 +17,6 @@ import {
 import { type DepotSources, verifierFor } from '@longhaul/shared/service';
 import { type Request, type Response, Router } from 'express';
 import type { OverlayClock } from '../clock/overlay-clock.ts';
-import { CLIENT, ORIGIN } from '../config.ts';
 import {
   answersBy,
   checkEnrolment,
@@ -144,8 +144,7 @@ export function depotRoutes({
     unwrap(checkTokenSignature(sent, enrolment.tokens.keyOf(joining.token)));
     unwrap(checkSignature(sent, joining.publicKey, now()));
     const { id, publicKey } = joining;
-    if (id === CLIENT || id === ORIGIN)
-      throw new LonghaulError('bad-request', { detail: `${id} cannot be a depot's id` });
+    if (isEnd(id)) throw new LonghaulError('bad-request', { detail: `${id} cannot be a depot's id` });
     unwrap(await enrolment.join(joining, now()));
     answer(response, sent, { id, publicKey });
   });

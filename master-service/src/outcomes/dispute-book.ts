@@ -1,4 +1,4 @@
-import type { JobLeg, JobReport } from '@longhaul/shared';
+import { isEnd, type JobLeg, type JobReport } from '@longhaul/shared';
 import { FairRoom, LruMap, OrderedMap } from '@longhaul/shared/service';
 
 /** Both ends are heard by then, with all that has ended of a job. */
@@ -59,7 +59,7 @@ export class DisputeBook {
   /** Takes note of a report, and judges those whose other end must have told by now. */
   note(depot: string, { jobId, legs }: JobReport, nowMs: number): void {
     for (const { peer } of legs) {
-      if (peer === 'client' || peer === 'origin') continue;
+      if (isEnd(peer)) continue;
       const [one, other] = depot < peer ? [depot, peer] : [peer, depot];
       const key = `${jobId} ${one} ${other}`;
       const before = this.#waiting.get(key);

@@ -1,4 +1,5 @@
 import {
+  CLIENT,
   type ClientMeasure,
   type JobDownload,
   type JobReport,
@@ -7,7 +8,6 @@ import {
   type Outcome,
 } from '@longhaul/shared';
 import * as z from 'zod';
-import { CLIENT } from '../config.ts';
 import type { EmitEvent } from '../events.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -252,7 +252,7 @@ export class OutcomeBook {
   /** Whether the client took longer to read than the network to bring. */
   #isReaderSlow(job: PlannedJob): boolean {
     const [entry = ''] = job.chain;
-    return this.#reportOf(job, entry)?.legs.find(({ peer }) => peer === 'client')?.limitedBy === 'receiver';
+    return this.#reportOf(job, entry)?.legs.find(({ peer }) => peer === CLIENT)?.limitedBy === 'receiver';
   }
 
   #reportOf({ jobId }: PlannedJob, depot: string): JobReport | undefined {

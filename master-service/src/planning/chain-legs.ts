@@ -1,6 +1,7 @@
 import {
   type Chain,
   type ChainPromise,
+  CLIENT,
   type CongestionControl,
   chainSeconds,
   isHeldBackByLoss,
@@ -8,11 +9,11 @@ import {
   type LegKnowledge,
   leastSure,
   legGoodput,
+  ORIGIN,
   type Prediction,
   type SetUp,
   setUpSeconds,
 } from '@longhaul/shared';
-import { CLIENT, ORIGIN } from '../config.ts';
 import { knownAs } from './leg-knowledge.ts';
 import type { LinkEstimate } from './link-view.ts';
 

@@ -1,6 +1,7 @@
 import {
   type Chain,
   type DepotEntry,
+  type EndName,
   type LegEstimate,
   MAX_CHAIN_DEPOTS,
   secondsWithBreaks,
@@ -108,7 +109,7 @@ export class ChainSearch {
   }
 
   /** Whether known links lead from an end over depots that chains may pass to this one. */
-  readonly isReached = (from: 'client' | 'origin', id: string): boolean => {
+  readonly isReached = (from: EndName, id: string): boolean => {
     const reached = this.#reached[from] ?? this.#space.reached(from);
     this.#reached[from] = reached;
     return reached.has(id);

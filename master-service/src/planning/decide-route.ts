@@ -1,5 +1,5 @@
-import type { Chain } from '@longhaul/shared';
-import { CLIENT, type PlannerConfig } from '../config.ts';
+import { type Chain, CLIENT } from '@longhaul/shared';
+import type { PlannerConfig } from '../config.ts';
 import { predict, promiseOf } from './chain-legs.ts';
 import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';

@@ -1,4 +1,4 @@
-import { CLIENT } from '../config.ts';
+import { CLIENT } from '@longhaul/shared';
 import type { PlanningDepot } from './chain-search.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 

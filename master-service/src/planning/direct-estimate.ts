@@ -1,5 +1,12 @@
-import { type LegEstimate, type LegKnowledge, type LegShape, legShape } from '@longhaul/shared';
-import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
+import {
+  CLIENT,
+  type LegEstimate,
+  type LegKnowledge,
+  type LegShape,
+  legShape,
+  ORIGIN,
+} from '@longhaul/shared';
+import type { PlannerConfig } from '../config.ts';
 import { legOf, type Senders } from './chain-legs.ts';
 import { knowledgeOf, knownAs } from './leg-knowledge.ts';
 import { NO_DOUBT, SCENARIOS } from './leg-scenarios.ts';

@@ -1,5 +1,4 @@
-import { SEGMENT_BYTES } from '@longhaul/shared';
-import { CLIENT, ORIGIN } from '../config.ts';
+import { CLIENT, type EndName, ORIGIN, SEGMENT_BYTES } from '@longhaul/shared';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import type { LegDoubt } from './leg-scenarios.ts';
 import type { LinkTable } from './link-table.ts';
@@ -61,7 +60,7 @@ export class DownloadLinks implements LinkView {
     return this.#legsOf(one, other)?.doubt ?? this.#links.doubt(one, other, nowMs);
   }
 
-  linkedWith(end: typeof CLIENT | typeof ORIGIN): ReadonlySet<string> {
+  linkedWith(end: EndName): ReadonlySet<string> {
     return new Set((end === CLIENT ? this.#client : this.#origin).keys());
   }
 

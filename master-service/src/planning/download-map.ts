@@ -1,5 +1,5 @@
-import type { LegEstimate } from '@longhaul/shared';
-import { CLIENT, ORIGIN, type PlannerConfig } from '../config.ts';
+import { CLIENT, type LegEstimate, ORIGIN } from '@longhaul/shared';
+import type { PlannerConfig } from '../config.ts';
 import { predict, type Senders } from './chain-legs.ts';
 import { ChainSearch, type PlanningDepot } from './chain-search.ts';
 import { estimateDirect } from './direct-estimate.ts';

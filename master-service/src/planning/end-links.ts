@@ -1,6 +1,12 @@
-import type { CongestionControl, FigureSource, LegEvidence } from '@longhaul/shared';
-import { clientPrefix } from '@longhaul/shared';
-import { CLIENT, ORIGIN } from '../config.ts';
+import {
+  CLIENT,
+  type CongestionControl,
+  clientPrefix,
+  type EndName,
+  type FigureSource,
+  type LegEvidence,
+  ORIGIN,
+} from '@longhaul/shared';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
@@ -394,7 +400,7 @@ export class EndLinks {
 }
 
 interface LegsInit {
-  readonly end: typeof CLIENT | typeof ORIGIN;
+  readonly end: EndName;
   /** Depots that have measured the end, the nearest first, and those that have measured its neighbours, with who speaks for them. */
   readonly measured: ReadonlyMap<string, string>;
   readonly near: ReadonlyMap<string, string>;

@@ -1,7 +1,10 @@
 import {
   type Chain,
+  CLIENT,
+  isEnd,
   type LegsAnswer,
   type NeighbourLeg,
+  ORIGIN,
   type Outcome,
   ok,
   type Result,
@@ -80,7 +83,7 @@ function legsOf(told: ReadonlyMap<string, readonly NeighbourLeg[]>, chains: read
       byEnds.set(ends, { from, to, connections, ...known, goodputBps });
     }
   }
-  const places = ['client', ...told.keys(), 'origin'];
+  const places = [CLIENT, ...told.keys(), ORIGIN];
   return [...byEnds.values()].toSorted((one, other) => places.indexOf(one.to) - places.indexOf(other.to));
 }
 
@@ -90,7 +93,7 @@ function isSender(
   { peer, sentBps, receivedBps }: NeighbourLeg,
   chains: readonly Chain[],
 ): boolean {
-  if (peer === 'client' || peer === 'origin') return peer === 'client';
+  if (isEnd(peer)) return peer === CLIENT;
   if (sentBps !== receivedBps) return sentBps > receivedBps;
   return chains.some((chain) => chain.indexOf(peer) === chain.indexOf(depot) - 1 && chain.includes(peer));
 }

@@ -1,5 +1,5 @@
-import type { LinkReport } from '@longhaul/shared';
-import { CLIENT, type LinkConfig, ORIGIN } from '../config.ts';
+import { CLIENT, type EndName, type LinkReport, ORIGIN } from '@longhaul/shared';
+import type { LinkConfig } from '../config.ts';
 import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
 import { fitsLegFigures } from '../estimates/fits-leg-figures.ts';
@@ -207,7 +207,7 @@ export class LinkTable implements LinkView {
   }
 
   /** The other ends of links that anything is known of, or was; those of clients and origins. */
-  linkedWith(end: typeof CLIENT | typeof ORIGIN): ReadonlySet<string> {
+  linkedWith(end: EndName): ReadonlySet<string> {
     return this.#linked[end];
   }
 

@@ -1,4 +1,4 @@
-import type { CongestionControl, FigureSource } from '@longhaul/shared';
+import type { CongestionControl, EndName, FigureSource } from '@longhaul/shared';
 import type { RttBounds } from './agreed-bounds.ts';
 import type { LegDoubt } from './leg-scenarios.ts';
 
@@ -65,7 +65,7 @@ export interface LinkView {
   /** How unsure its figures are; left out where nobody says. */
   doubt?(one: string, other: string, nowMs: number): LegDoubt;
   /** The depots that may have a link to clients, or to origins; left out where each has to be asked for. */
-  linkedWith?(end: 'client' | 'origin'): ReadonlySet<string>;
+  linkedWith?(end: EndName): ReadonlySet<string>;
   /** Of the client and the origin of one download; left out where they stand for everybody's. */
   readonly pair?: PairKnowledge;
   /** Whether parts of a file can be asked for; left out where nobody knows. */

@@ -1,4 +1,4 @@
-import { CLIENT, ORIGIN } from '../config.ts';
+import { isEnd } from '@longhaul/shared';
 import type { Senders } from './chain-legs.ts';
 import { NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkView } from './link-view.ts';
@@ -177,5 +177,5 @@ interface OverlayLink {
 const NO_LEGS = new LegRow();
 
 function isBetweenDepots(one: string, other: string): boolean {
-  return ![one, other].some((end) => end === CLIENT || end === ORIGIN);
+  return !isEnd(one) && !isEnd(other);
 }

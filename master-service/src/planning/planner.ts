@@ -1,5 +1,5 @@
-import { ok, type Result, refuse } from '@longhaul/shared';
-import { CLIENT, type PlannerConfig } from '../config.ts';
+import { CLIENT, ok, type Result, refuse } from '@longhaul/shared';
+import type { PlannerConfig } from '../config.ts';
 import { promiseOf } from './chain-legs.ts';
 import type { PlanningDepot } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';

@@ -1,5 +1,13 @@
-import { type Chain, type DecisionReason, formatBps, legGoodput, type Prediction } from '@longhaul/shared';
-import { CLIENT, ORIGIN } from '../config.ts';
+import {
+  type Chain,
+  CLIENT,
+  type DecisionReason,
+  type EndName,
+  formatBps,
+  legGoodput,
+  ORIGIN,
+  type Prediction,
+} from '@longhaul/shared';
 import { legEnds, limitingLeg } from './chain-legs.ts';
 import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
@@ -38,7 +46,7 @@ interface DepotFacts {
   readonly depots: readonly PlanningDepot[];
   readonly avoid: readonly string[];
   /** Whether known links lead from an end over usable depots to this one. */
-  readonly isReached: (from: typeof CLIENT | typeof ORIGIN, id: string) => boolean;
+  readonly isReached: (from: EndName, id: string) => boolean;
 }
 
 /** Why a route was chosen, in sentences for people. */

@@ -1,4 +1,4 @@
-import { SEGMENT_BYTES, shapeSeconds } from '@longhaul/shared';
+import { CLIENT, type EndName, SEGMENT_BYTES, shapeSeconds } from '@longhaul/shared';
 import type { OverlayGraph } from './overlay-graph.ts';
 import type { OverlayLeg } from './overlay-leg.ts';
 
@@ -114,8 +114,8 @@ export class SearchSpace {
   }
 
   /** The depots that known links lead to from the client, or from the origin, over depots that chains may pass. */
-  reached(from: 'client' | 'origin'): ReadonlySet<string> {
-    const legs = from === 'client' ? this.client : this.origin;
+  reached(from: EndName): ReadonlySet<string> {
+    const legs = from === CLIENT ? this.client : this.origin;
     const open = Array.from(this.numbers).filter((number) => legs[number]);
     const found = new Set(open);
     for (let number = open.pop(); number !== undefined; number = open.pop()) {

@@ -1,4 +1,4 @@
-import { type FigureSource, formatBps, type LegPrediction, type Prediction } from '@longhaul/shared';
+import { type FigureSource, formatBps, type LegPrediction, ORIGIN, type Prediction } from '@longhaul/shared';
 import { formatDuration } from './durations.ts';
 import { Term, type Word } from './words.tsx';
 
@@ -37,7 +37,7 @@ export function ChainPicture({ prediction }: ChainPictureProps) {
                 <LegSources leg={leg} />
               </span>
             </div>
-            {leg.from === 'origin' ? (
+            {leg.from === ORIGIN ? (
               <div class="stop end">
                 <Term word="origin">origin</Term>
               </div>
