@@ -171,6 +171,14 @@ describe('each lack is named with what removes it', () => {
       'sysctl -w net.core.somaxconn=4096',
     ],
     [
+      'a backlog that is long enough for Node and short for relay threads',
+      sysctl('net.core.somaxconn', '1024'),
+      'warn',
+      '1024',
+      'sysctl -w net.core.somaxconn=4096',
+      { threadTls: { ofClients: true, ofOrigins: false } },
+    ],
+    [
       'too few descriptors for the transfers',
       { files: { '/proc/self/limits': 'Max open files   1024   4096   files\n' } },
       'fail',
@@ -279,6 +287,10 @@ describe('each lack is named with what removes it', () => {
 test('limits of unprivileged users do not trouble root', async () => {
   const limits = sysctl('fs.pipe-user-pages-soft', '16384');
   expect(await complaints({ ...limits, isPrivileged: true })).toEqual([]);
+});
+
+test('where Node alone listens, no longer backlog is asked for than Node has wait', async () => {
+  expect(await complaints(sysctl('net.core.somaxconn', '1024'))).toEqual([]);
 });
 
 test('on another system only what exists there is looked at', async () => {

@@ -28,11 +28,11 @@ export interface Demands {
 
 /** Runs every check that makes sense on this machine, in the order in which they are shown. */
 export async function examine(machine: Machine, demands: Demands): Promise<Finding[]> {
-  const { sockets, transfers, goal, master } = demands;
+  const { master } = demands;
   const isLinux = machine.platform === 'linux';
   return [
     ...checkKernel(machine),
-    ...(isLinux ? checkTcp(machine, sockets, transfers, goal) : []),
+    ...(isLinux ? checkTcp(machine, demands) : []),
     checkDescriptors(machine, demands),
     ...checkPipes(machine),
     checkTimeService(machine),
@@ -42,7 +42,7 @@ export async function examine(machine: Machine, demands: Demands): Promise<Findi
   ];
 }
 
-function checkTcp(machine: Machine, sockets: LegTable, transfers: number, goal: PathGoal): Finding[] {
+function checkTcp(machine: Machine, { sockets, transfers, threadTls, goal }: Demands): Finding[] {
   return [
     ...checkBuffers(machine, sockets, goal),
     checkTcpMemory(machine, sockets, transfers),
@@ -50,6 +50,6 @@ function checkTcp(machine: Machine, sockets: LegTable, transfers: number, goal: 
     checkPacing(machine, sockets),
     checkMptcp(machine, sockets),
     ...checkTcpSwitches(machine),
-    checkBacklog(machine),
+    checkBacklog(machine, threadTls),
   ];
 }

@@ -1,3 +1,5 @@
+import { LISTEN_BACKLOG } from '../kernel/listener-calls.ts';
+import { PIPE_BYTES } from '../relay/pipe-pool.ts';
 import {
   DESCRIPTORS_AT_REST,
   descriptorsPer,
@@ -9,11 +11,9 @@ import { type Machine, readSysctl } from './machine.ts';
 
 /** Pipes that hold bytes at the same time on a busy depot; most flows wait for the network. */
 const PIPES_AT_ONCE = 256;
-/** Size of a pipe of the relay. */
-const PIPE_BYTES = 1_048_576;
 const PAGE_BYTES = 4096;
-/** Connections that Node leaves unaccepted while it is busy. */
-const BACKLOG = 511;
+/** Connections that Node has wait while it is busy, where no relay thread listens. */
+const NODE_BACKLOG = 511;
 
 interface DescriptorDemands {
   readonly transfers: number;
@@ -63,10 +63,11 @@ function checkPipeSize(machine: Machine): Finding {
   return { level: 'warn', what, found: String(bytes), change: `sysctl -w ${what}=${PIPE_BYTES}` };
 }
 
-/** Room for clients that connect at the same moment. */
-export function checkBacklog(machine: Machine): Finding {
+/** Room for clients that connect at the same moment: as much as whoever listens asks for. Relay threads do where they end TLS. */
+export function checkBacklog(machine: Machine, threadTls?: ThreadTls): Finding {
   const what = 'net.core.somaxconn';
   const [most] = readSysctl(machine, what) ?? [];
-  if (most === undefined || most >= BACKLOG) return { level: 'ok', what, found: String(most ?? 'no limit') };
-  return { level: 'warn', what, found: String(most), change: `sysctl -w ${what}=4096` };
+  const wanted = threadTls?.ofClients ? LISTEN_BACKLOG : NODE_BACKLOG;
+  if (most === undefined || most >= wanted) return { level: 'ok', what, found: String(most ?? 'no limit') };
+  return { level: 'warn', what, found: String(most), change: `sysctl -w ${what}=${LISTEN_BACKLOG}` };
 }

@@ -16,7 +16,7 @@ export interface ListenerCalls {
 }
 
 /** As many as Linux lets wait at most, where its own bound (net.core.somaxconn) does not say less. */
-const BACKLOG = 4096;
+export const LISTEN_BACKLOG = 4096;
 /** struct sockaddr_in6, and behind it the length that the kernel states. */
 const SOCKADDR_BYTES = 28;
 const LENGTH_OFFSET = 32;
@@ -29,7 +29,7 @@ export function bindListenerCalls({ bind, checked, buffer }: Libc): ListenerCall
   const { bytes, address } = buffer(LENGTH_OFFSET + 4);
   const room = () => bytes.setUint32(LENGTH_OFFSET, SOCKADDR_BYTES, true);
   return {
-    listen: (descriptor) => checked(listen(descriptor, BACKLOG)),
+    listen: (descriptor) => checked(listen(descriptor, LISTEN_BACKLOG)),
     portOf: (descriptor) => {
       room();
       const result = checked(getsockname(descriptor, address, address + LENGTH_OFFSET));
