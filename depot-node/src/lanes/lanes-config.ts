@@ -46,11 +46,11 @@ export const lanesSchema = z
     /** Whether lanes use the plan's other chains, too: that pays where these do not share their narrowest link. */
     spread: z.boolean().default(false),
     bufferBytes: wholeBytes(MIB).default(DEFAULT_BUFFER_BYTES),
-    /** Bytes that all lanes together ask for beyond what is on the way; no more than `bufferBytes`. */
     totalBufferBytes: wholeBytes(MIB)
       .max(1024 * MIB, 'must be at most 1 GiB: it is counted in 32 bits')
       .default(DEFAULT_TOTAL_BUFFER_BYTES),
     total: z.int().min(1).default(DEFAULT_TOTAL),
+    /** Bytes that all lanes together ask for beyond what is on the way; no more than `bufferBytes`. */
     alphaBytes: wholeBytes(64 * KIB).optional(),
     gain: z.number().positive('must be more than 0').max(1, 'must be at most 1').default(DEFAULT_GAIN),
     smoothing: portion(DEFAULT_SMOOTHING),
