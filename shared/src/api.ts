@@ -1,7 +1,8 @@
 /** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
 import * as z from 'zod/mini';
 import { JOIN_TOKEN_ID, PUBLIC_KEY } from './join-token.ts';
-import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TEST_BYTES, MAX_TICKET_CHARS } from './wire.ts';
+import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TICKET_CHARS } from './wire/protocol.ts';
+import { MAX_TEST_BYTES } from './wire/well-known.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));

@@ -14,7 +14,7 @@ import {
   ticketPhase,
   verifyTicket,
 } from './ticket.ts';
-import { CLOCK_SKEW_SECONDS } from './wire.ts';
+import { CLOCK_SKEW_SECONDS } from './wire/protocol.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const other = generateKeyPairSync('ed25519');

@@ -24,7 +24,7 @@ import {
   MAX_CHAIN_DEPOTS,
   MAX_TICKET_CHARS,
   PROTOCOL_VERSION,
-} from './wire.ts';
+} from './wire/protocol.ts';
 
 /**
  * `get`: a download by cascade; `stepwise`: one by stepwise signalling, and everything that `get` is; `tunnel`: bytes

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, LonghaulError } from '../errors.ts';
-import { HEADERS } from '../wire.ts';
+import { HEADERS } from '../wire/protocol.ts';
 import { STATUS_CODES } from './node-http.ts';
 
 /** Time for a refused client to read its answer; then its connection is broken off, whether it closed its half or not. */

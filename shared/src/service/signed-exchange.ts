@@ -2,16 +2,16 @@
 import { hkdfSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decodeBase64url, encodeBase64url } from '../base64url.ts';
+import { HEADERS } from '../wire/protocol.ts';
 import {
   formatSequence,
-  HEADERS,
   OVERLAY_KEY,
   OVERLAY_KEY_PURPOSE,
   parseStamp,
   type RequestStamp,
   signedAnswerText,
   signedRequestText,
-} from '../wire.ts';
+} from '../wire/signed-requests.ts';
 import { type Content, isMacOf, macOf, sha256Text } from './digests.ts';
 import { headerOf } from './incoming-message.ts';
 import { type KeyPair, keyPairOf, verifierFor } from './key-pair.ts';

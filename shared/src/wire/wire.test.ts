@@ -1,27 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from './origin-url.ts';
+import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from '../origin-url.ts';
 import {
   formatConnect,
-  formatDepotRelayTarget,
-  formatGetPath,
-  formatOriginRelayTarget,
   formatProof,
-  formatSequence,
-  formatWayTarget,
   introductionPort,
   isIntroductionPort,
-  isRelayTarget,
-  isWayTarget,
   parseConnectTarget,
-  parseGetTarget,
   parseProof,
+} from './connect.ts';
+import { formatGetPath, parseGetTarget } from './get-target.ts';
+import {
+  formatDepotRelayTarget,
+  formatOriginRelayTarget,
+  isRelayTarget,
   parseRelayTarget,
-  parseStamp,
-  parseWayTarget,
-  type WayNotice,
-  wayText,
-} from './wire.ts';
+} from './relay-target.ts';
+import { formatSequence, parseStamp } from './signed-requests.ts';
+import { formatWayTarget, isWayTarget, parseWayTarget, type WayNotice, wayText } from './well-known.ts';
 
 const ticket = `eyJh.eyJq.${'S'.repeat(86)}`;
 
