@@ -1,8 +1,15 @@
 /** Shapes of the JSON that clients, depots and masters exchange. Request and answer types are the schemas' own. */
 import * as z from 'zod/mini';
 import { JOIN_TOKEN_ID, PUBLIC_KEY } from './join-token.ts';
-import { DEPOT_ID, MAX_LANES, MAX_LISTED_DEPOTS, MAX_TICKET_CHARS } from './wire/protocol.ts';
-import { MAX_TEST_BYTES } from './wire/well-known.ts';
+import {
+  DEPOT_ID,
+  JOB_ID,
+  MAX_LANES,
+  MAX_LISTED_DEPOTS,
+  MAX_TEST_BYTES,
+  MAX_TICKET_CHARS,
+  NETWORK_PREFIX,
+} from './wire/protocol.ts';
 
 const count = z.number().check(z.int(), z.minimum(0));
 const rate = z.number().check(z.minimum(0), z.maximum(1));
@@ -20,6 +27,8 @@ const MAX_FILE_BYTES = 100_000_000_000_000;
 export const MAX_REVOKED_KEYS = 1_000;
 
 const depotId = z.string().check(z.regex(DEPOT_ID));
+const jobId = z.string().check(z.regex(JOB_ID));
+const networkPrefix = z.string().check(z.regex(NETWORK_PREFIX));
 const depotIds = z.array(depotId).check(z.maxLength(MAX_LISTED_DEPOTS));
 const lanes = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_LANES));
 /** A raw Ed25519 public key. */
@@ -243,8 +252,7 @@ export type LinkReport = z.infer<typeof linkReportSchema>;
 
 /** What a depot measured towards clients of one network since its last heartbeat, as the sender. */
 const clientReportSchema = z.object({
-  /** A /24, or /48 of IPv6. */
-  prefix: z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/)),
+  prefix: networkPrefix,
   rttMs: z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS)),
   /** How long packets waited at least in queues that others fill. */
   queueMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
@@ -267,7 +275,7 @@ const originHost = z.string().check(z.regex(/^[a-z0-9.:_-]{1,255}$/));
 const originReportSchema = z.object({
   host: originHost,
   /** The /24 or /48 that it was reached in. */
-  prefix: z.optional(z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/))),
+  prefix: z.optional(networkPrefix),
   rttMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
   /** From a request to the first byte of its answer. */
   firstByteMs: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_RTT_MS))),
@@ -306,8 +314,6 @@ const MAX_JOB_SECONDS = 10_000_000;
 /** Finished jobs that one heartbeat tells of. */
 export const MAX_JOB_REPORTS = 100;
 
-const jobId = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,16}$/));
-
 /** What a leg's sender waited for, most of the time: the peer's window, room in the send buffer, the network, or something to send. */
 const legLimitSchema = z.enum(['congestion-window', 'receiver', 'send-buffer', 'idle']);
 
@@ -316,7 +322,7 @@ const jobLegSchema = z.object({
   /** A depot's id or an end's name. */
   peer: depotId,
   /** Of a client: the /24, or /48 of IPv6, that it came from; its master may know it by an address of the other kind. */
-  prefix: z.optional(z.string().check(z.regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/))),
+  prefix: z.optional(networkPrefix),
   connections: count,
   /** What the kernel had sent when the depot had written all: up to one send buffer less than it was given. */
   sentBytes: count,

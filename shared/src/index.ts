@@ -31,3 +31,4 @@ export * from './wire/protocol.ts';
 export * from './wire/relay-target.ts';
 export * from './wire/signed-requests.ts';
 export * from './wire/well-known.ts';
+export type { MasterWord } from './wire/well-known-target.ts';

@@ -20,6 +20,7 @@ import {
   CLOCK_SKEW_SECONDS,
   DEPOT_ID,
   isLaneCount,
+  JOB_ID,
   MAX_ALTERNATIVES,
   MAX_CHAIN_DEPOTS,
   MAX_TICKET_CHARS,
@@ -71,7 +72,6 @@ const HASH_BYTES = 16;
 const HASH_CHARS = 22;
 const HASHES = /^[A-Za-z0-9_-]{44}$/;
 const KEY_ID = /^[A-Za-z0-9_-]{1,16}$/;
-const JOB_ID = /^[A-Za-z0-9_-]{1,16}$/;
 
 export function hashOriginUrl(url: OriginUrl, sha256: Sha256): string {
   return encodeBase64url(sha256(canonicalOriginUrl(url)).subarray(0, HASH_BYTES));

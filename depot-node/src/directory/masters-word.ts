@@ -1,15 +1,12 @@
-import { decodeBase64url } from '@longhaul/shared';
+import { decodeBase64url, type MasterWord } from '@longhaul/shared';
 import type { VerifySignature } from '@longhaul/shared/service';
 
 /** Clocks of a master and a depot may differ by so much; what a master says so is of no use for longer, either. */
 const WORD_LIFE_MS = 60_000;
 
 /** What a master has signed for one depot, at a time. */
-export interface SignedWord {
+export interface SignedWord extends MasterWord {
   readonly text: string;
-  readonly timeMs: number;
-  readonly keyId: string;
-  readonly signature: string;
 }
 
 interface MastersWordComponents {

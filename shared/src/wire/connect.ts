@@ -12,7 +12,7 @@
  */
 import { type Authority, formatAuthority, parseAuthority } from '../origin-url.ts';
 import { ok, type Result, refuse } from '../result.ts';
-import { HEADERS, PROTOCOL_VERSION } from './protocol.ts';
+import { HEADERS, PROTOCOL_VERSION, signedText } from './protocol.ts';
 
 /** What a depot asks the next one of a chain for. */
 export interface ConnectRequest {
@@ -65,9 +65,7 @@ export function proofText(
   chainIndex: number,
   place: number,
 ): string {
-  return [`longhaul-proof-${PROTOCOL_VERSION}`, proof.depot, proof.timeMs, chainIndex, place, ticket].join(
-    '\n',
-  );
+  return signedText('proof', proof.depot, proof.timeMs, chainIndex, place, ticket);
 }
 
 export function formatProof(proof: ConnectProof): string {

@@ -29,6 +29,11 @@
 /** Stands in the ticket's type and in everything that depots and masters sign. */
 export const PROTOCOL_VERSION = 1;
 
+/** The bytes under a signature: a line that says what they are for, so that they serve for nothing else, and what is signed. */
+export function signedText(purpose: string, ...lines: readonly (string | number)[]): string {
+  return [`longhaul-${purpose}-${PROTOCOL_VERSION}`, ...lines].join('\n');
+}
+
 /** A request head (line and headers) larger than this is refused with 431 before anything else. */
 export const MAX_HEAD_BYTES = 32 * 1024;
 /** A request's body that is longer is not read by a master: a depot's heartbeat tells the rest with the next one. */
@@ -43,11 +48,16 @@ export const MAX_ALTERNATIVES = 4;
 export const MAX_LANES = 8;
 /** Depots that one request may choose or avoid. */
 export const MAX_LISTED_DEPOTS = 16;
+/** Bytes of a test of a link. Far fast links need some megabytes to leave slow start; a depot has not many of these in an hour. */
+export const MAX_TEST_BYTES = 4_000_000;
 /** How far two clocks may differ, in seconds. */
 export const CLOCK_SKEW_SECONDS = 60;
 
 /** Depot ids stand in tickets, URLs, headers and logs, so they are short and plain. */
 export const DEPOT_ID = /^[a-z0-9-]{1,10}$/;
+export const JOB_ID = /^[A-Za-z0-9_-]{1,16}$/;
+/** A client's or an origin's network as it is told: a /24, or /48 of IPv6. */
+export const NETWORK_PREFIX = /^[0-9a-f.:]{2,45}\/(?:24|48)$/;
 
 /** Header names of the messages between depots, and of every refusal. */
 export const HEADERS = {

@@ -10,7 +10,7 @@
  *
  * The time bounds how long a recorded request could be of use. Order comes from the sequence alone, so a clock may be set.
  */
-import { PROTOCOL_VERSION } from './protocol.ts';
+import { PROTOCOL_VERSION, signedText } from './protocol.ts';
 
 /** When and in which order a depot sent a request to its master. */
 export interface RequestStamp {
@@ -39,15 +39,7 @@ export function signedRequestText(
   stamp: RequestStamp,
   bodySha256: string,
 ): string {
-  const { timeMs } = stamp;
-  return [
-    `longhaul-request-${PROTOCOL_VERSION}`,
-    method,
-    path,
-    timeMs,
-    formatSequence(stamp),
-    bodySha256,
-  ].join('\n');
+  return signedText('request', method, path, stamp.timeMs, formatSequence(stamp), bodySha256);
 }
 
 /** Value of a request's `Longhaul-Proofs`: the answer is to be signed with the overlay's key. */
@@ -57,10 +49,10 @@ export const OVERLAY_KEY_PURPOSE = `longhaul-overlay-key-${PROTOCOL_VERSION}`;
 
 /** The bytes that a depot's new key signs, so that nobody takes another one's public key for his. */
 export function newKeyText(depot: string, oldKey: string, newKey: string): string {
-  return [`longhaul-new-key-${PROTOCOL_VERSION}`, depot, oldKey, newKey].join('\n');
+  return signedText('new-key', depot, oldKey, newKey);
 }
 
 /** The bytes with which a master's answer proves itself and its freshness: under the enrolment secret's MAC, or signed with the overlay's key. */
 export function signedAnswerText(requestSignature: string, bodySha256: string): string {
-  return [`longhaul-answer-${PROTOCOL_VERSION}`, requestSignature, bodySha256].join('\n');
+  return signedText('answer', requestSignature, bodySha256);
 }
