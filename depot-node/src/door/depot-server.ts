@@ -64,6 +64,10 @@ interface DepotServerComponents {
   readonly isClosing: () => boolean;
 }
 
+type Answer = (request: IncomingMessage, response: ServerResponse, target: string) => Promise<void> | void;
+
+const is = (path: string) => (target: string) => target === path;
+
 /** The depot's one listener, not yet bound: which request goes where, and what answers the ones that are none. */
 export function createDepotServer(components: DepotServerComponents): Server {
   const { ownId, handleRelay, handleConnect, isClosing, limiter } = components;
@@ -80,43 +84,61 @@ export function createDepotServer(components: DepotServerComponents): Server {
     if (taken.ok) response.writeHead(204, SAFETY_HEADERS).end();
     else refuse(request, response, taken.error);
   };
+  const tell = (request: IncomingMessage, response: ServerResponse, told: Result<object>) => {
+    if (told.ok) sendJson(response, told.value);
+    else refuse(request, response, told.error);
+  };
+  /** What is answered without a ticket, by its target; everything else is for the relay. */
+  const answers: readonly (readonly [isTarget: (target: string) => boolean, answer: Answer])[] = [
+    [
+      is('/healthz'),
+      (request, response) => {
+        components.noteGreeting(request.socket);
+        response.writeHead(200, { ...SAFETY_HEADERS, [HEADERS.depot]: ownId }).end('ok\n');
+      },
+    ],
+    [is('/healthz/ready'), (request, response) => sendReadiness(components, request, response)],
+    [is('/metrics'), (request, response) => sendMetrics(components, request, response)],
+    [
+      isChallengeTarget,
+      (request, response, target) => {
+        const word = request.headers[HEADERS.signature]?.toString();
+        const address = request.socket.remoteAddress ?? '';
+        tell(request, response, components.answerChallenge(target, address, word));
+      },
+    ],
+    [isLegsTarget, (request, response, target) => tell(request, response, components.answerLegs(target))],
+    [
+      isNoticeTarget,
+      (request, response, target) => acknowledge(request, response, components.takeNotice(target)),
+    ],
+    [
+      isWayTarget,
+      (request, response, target) =>
+        components.prepareWay(target).then(
+          (taken) => acknowledge(request, response, taken),
+          () => resetConnection(request.socket),
+        ),
+    ],
+    [
+      isLinkTestTarget,
+      (request, response) =>
+        components.serveLinkTest(request, response).then(
+          (taken) => (taken.ok ? undefined : refuse(request, response, taken.error)),
+          () => resetConnection(request.socket),
+        ),
+    ],
+  ];
+  const relay: Answer = (request, response) =>
+    beginInTurn(request, () => handleRelay(request, response)).catch(() => resetConnection(request.socket));
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    request.url = originForm(request.url ?? '');
+    const target = originForm(request.url ?? '');
+    request.url = target;
     // Browsers give up what is on disk after some refusals, and after no connection that ends.
-    if (isClosing() && request.headers.range !== undefined) resetConnection(request.socket);
-    else if (isClosing()) refuse(request, response, new LonghaulError('shutting-down'));
-    else if (request.url === '/healthz') {
-      components.noteGreeting(request.socket);
-      response.writeHead(200, { ...SAFETY_HEADERS, [HEADERS.depot]: ownId }).end('ok\n');
-    } else if (request.url === '/healthz/ready') sendReadiness(components, request, response);
-    else if (request.url === '/metrics') return sendMetrics(components, request, response);
-    else if (isChallengeTarget(request.url ?? '')) {
-      const word = request.headers[HEADERS.signature]?.toString();
-      const proof = components.answerChallenge(request.url ?? '', request.socket.remoteAddress ?? '', word);
-      if (proof.ok) sendJson(response, proof.value);
-      else refuse(request, response, proof.error);
-    } else if (isLegsTarget(request.url ?? '')) {
-      const legs = components.answerLegs(request.url ?? '');
-      if (legs.ok) sendJson(response, legs.value);
-      else refuse(request, response, legs.error);
-    } else if (isNoticeTarget(request.url ?? '')) {
-      acknowledge(request, response, components.takeNotice(request.url ?? ''));
-    } else if (isWayTarget(request.url ?? '')) {
-      return components.prepareWay(request.url ?? '').then(
-        (taken) => acknowledge(request, response, taken),
-        () => resetConnection(request.socket),
-      );
-    } else if (isLinkTestTarget(request.url ?? '')) {
-      return components.serveLinkTest(request, response).then(
-        (taken) => (taken.ok ? undefined : refuse(request, response, taken.error)),
-        () => resetConnection(request.socket),
-      );
-    } else {
-      return beginInTurn(request, () => handleRelay(request, response)).catch(() =>
-        resetConnection(request.socket),
-      );
-    }
-    return undefined;
+    if (isClosing() && request.headers.range !== undefined) return resetConnection(request.socket);
+    if (isClosing()) return refuse(request, response, new LonghaulError('shutting-down'));
+    const [, answer = relay] = answers.find(([isTarget]) => isTarget(target)) ?? [];
+    return answer(request, response, target);
   };
   const inTurn =
     (answer: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void) =>
