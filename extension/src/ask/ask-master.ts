@@ -5,6 +5,7 @@ import {
   parseOriginUrl,
   planAnswerSchema,
 } from '@longhaul/shared';
+import { type Left, left } from '../judge/why-left.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 
 /** What came of asking a master for a plan. */
@@ -15,6 +16,12 @@ export type PlanReply =
   /** Something answers there, but not as a master does. */
   | { readonly result: 'no-master'; readonly status: number }
   | { readonly result: 'silent' };
+
+/** Why a download is left to the browser whose master gives no plan. */
+export function leftByMaster(reply: Exclude<PlanReply, { result: 'plan' }>): Left {
+  if (reply.result === 'refused') return left('master-refused', `${reply.message} (${reply.code})`);
+  return left(reply.result === 'silent' ? 'master-silent' : 'no-master-there');
+}
 
 /** Asks a master for the plan of a download, with nothing about the user. Never rejects. */
 export async function askMaster(

@@ -1,6 +1,7 @@
 import { HEADERS, isRelayTarget, parseOriginUrl } from '@longhaul/shared';
 import { type FileFacts, factsOf } from '../judge/file-facts.ts';
 import { isPrivateHost } from '../judge/private-host.ts';
+import { type Left, left, sayCode } from '../judge/why-left.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 import { offeredName } from './offered-name.ts';
 
@@ -11,6 +12,12 @@ export type Probe =
   /** The depot's own code; empty when an origin, or somebody between, answers. */
   | { readonly result: 'refused'; readonly code: string }
   | { readonly result: 'silent' };
+
+/** Why a download is left to the browser whose entry depot does not show the file. */
+export function leftByDepot(probe: Exclude<Probe, { result: 'file' }>): Left {
+  if (probe.result === 'silent') return left('depot-silent');
+  return left('depot-refused', sayCode(probe.code));
+}
 
 /**
  * Of a name with several addresses Firefox tries none that has failed lately, and so may know only one that is gone: a question

@@ -48,6 +48,11 @@ export interface Left {
   readonly detail?: string;
 }
 
+/** A download is left to the browser for this reason. */
+export function left(why: WhyLeft, detail?: string): Left {
+  return detail === undefined ? { why } : { why, detail };
+}
+
 /** `taken`, or why a download was left as it was. */
 export type Outcome = 'taken' | Left;
 

@@ -1,11 +1,11 @@
 import { fileNameOf, isSigned, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
-import type { askMaster } from '../ask/ask-master.ts';
-import type { probeFile } from '../ask/probe-file.ts';
+import { type askMaster, leftByMaster } from '../ask/ask-master.ts';
+import { leftByDepot, type probeFile } from '../ask/probe-file.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import { isChromium } from '../browser/target.ts';
 import { isComparable } from '../judge/file-facts.ts';
 import { isLeftPrivate } from '../judge/private-host.ts';
-import { type Left, type Outcome, sayCode } from '../judge/why-left.ts';
+import { type Left, left, type Outcome } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
 import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -66,20 +66,13 @@ async function orderLink(
   if (isTunnelled(url, settings)) return left('tunnel');
   const signal = deadline();
   const reply = await askMaster(settings.master, { url: originUrl }, signal);
-  if (reply.result === 'silent') return left('master-silent');
-  if (reply.result === 'no-master') return left('no-master-there');
-  if (reply.result === 'refused') return left('master-refused', `${reply.message} (${reply.code})`);
+  if (reply.result !== 'plan') return leftByMaster(reply);
   const { plan } = reply;
   const unfit = whyUnfit(plan, originUrl, settings);
   if (unfit) return left(unfit);
   const probe = await probeFile(plan.location, signal);
-  if (probe.result === 'silent') return left('depot-silent');
-  if (probe.result === 'refused') return left('depot-refused', sayCode(probe.code));
+  if (probe.result !== 'file') return leftByDepot(probe);
   if (!isComparable(probe.file)) return left('no-version');
   const name = probe.name ?? '';
   return { originUrl, page, file: probe.file, plan, name, reportsTo: reportsTo(settings) };
-}
-
-function left(why: Left['why'], detail?: string): Left {
-  return detail === undefined ? { why } : { why, detail };
 }

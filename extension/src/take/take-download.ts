@@ -1,12 +1,12 @@
 import { type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
-import type { askMaster, PlanReply } from '../ask/ask-master.ts';
-import type { greetDepot, Probe, probeFile } from '../ask/probe-file.ts';
+import { type askMaster, leftByMaster } from '../ask/ask-master.ts';
+import { type greetDepot, leftByDepot, type probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { JobKeeper } from '../jobs/job-keeper.ts';
 import { factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { whyByRules } from '../judge/rules.ts';
-import { type Left, type Outcome, sayCode, type WhyLeft } from '../judge/why-left.ts';
+import { type Left, left, type Outcome, type WhyLeft } from '../judge/why-left.ts';
 import { whyNotNow } from '../judge/why-not-now.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { isLeftForeign, whyUnfit } from '../judge/why-unfit.ts';
@@ -164,18 +164,4 @@ async function whyUnproved(
   const probe = await probeFile(plan.location, signal);
   if (probe.result !== 'file') return leftByDepot(probe);
   return isSameFile(file, probe.file) ? undefined : left('different-file');
-}
-
-function left(why: WhyLeft, detail?: string): Left {
-  return detail === undefined ? { why } : { why, detail };
-}
-
-function leftByMaster(reply: Exclude<PlanReply, { result: 'plan' }>): Left {
-  if (reply.result === 'refused') return left('master-refused', `${reply.message} (${reply.code})`);
-  return left(reply.result === 'silent' ? 'master-silent' : 'no-master-there');
-}
-
-function leftByDepot(probe: Exclude<Probe, { result: 'file' }>): Left {
-  if (probe.result === 'silent') return left('depot-silent');
-  return left('depot-refused', sayCode(probe.code));
 }

@@ -1,5 +1,5 @@
 import { type OriginUrl, originHref, type PlanRequest, parseOriginUrl } from '@longhaul/shared';
-import type { askMaster } from '../ask/ask-master.ts';
+import { type askMaster, leftByMaster } from '../ask/ask-master.ts';
 import { isLeftPrivate } from '../judge/private-host.ts';
 import type { Left } from '../judge/why-left.ts';
 import { whyUnfitTunnel } from '../judge/why-unfit.ts';
@@ -39,10 +39,7 @@ export async function planTunnel(
     ...(avoid.length > 0 ? { avoid: [...avoid] } : {}),
   };
   const reply = await ask(settings.master, order, signal);
-  if (reply.result === 'silent') return { why: 'master-silent' };
-  if (reply.result === 'no-master') return { why: 'no-master-there' };
-  if (reply.result === 'refused')
-    return { why: 'master-refused', detail: `${reply.message} (${reply.code})` };
+  if (reply.result !== 'plan') return leftByMaster(reply);
   const { plan } = reply;
   const unfit = whyUnfitTunnel(plan, server, settings);
   const proxy = parseOriginUrl(plan.location);
