@@ -302,6 +302,13 @@ describe('going on', () => {
     });
   });
 
+  it('says nothing against a depot that has the file, while the download from it hangs', async () => {
+    const hanging = half({ state: 'in_progress', error: undefined });
+    const world = setUp({}, hanging);
+    expect(await world.way.goOn(interrupted(1), hanging)).toEqual({ result: 'not-yet', problem: '' });
+    expect(world.downloads.log).toEqual([]);
+  });
+
   it('wants a click when the browser says yes and resumes nothing', async () => {
     const world = setUp({}, half());
     world.downloads.onResume = async () => undefined;

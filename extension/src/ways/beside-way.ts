@@ -130,7 +130,8 @@ export class BesideWay implements Way {
     if (isStopped && !download.canResume) return this.#startOver(job, undefined, 0);
     // A resumption that is answered 403 or 404 drops the bytes, and the browser allows five: so knock first.
     const probe = await probeFile(download.finalUrl, deadline(), download.bytesReceived);
-    if (isStopped && probe.result === 'file' && isSameFile(job.file, probe.file)) {
+    const isThere = probe.result === 'file' && isSameFile(job.file, probe.file);
+    if (isStopped && isThere) {
       await downloads.resume(download.id).catch(() => undefined);
       await this.#deps.pause(FIRST_BYTES_MS);
       const resumed = await downloads.get(download.id);
@@ -141,7 +142,7 @@ export class BesideWay implements Way {
     const waitedMs = this.#deps.now() - (job.interruption?.sinceMs ?? this.#deps.now());
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
-    return { result: 'not-yet', problem: problemOf(probe) };
+    return { result: 'not-yet', problem: isThere ? '' : problemOf(probe) };
   }
 
   /** What is whole is not the file: that starts again, and has its name. */
