@@ -379,7 +379,7 @@ describe('a download that is whole and is not the file', () => {
 describe('starting again', () => {
   /** The old depot is silent, new ones are not. */
   const newDepot: Partial<BesideWayDependencies> = {
-    probeFile: async (_place, _signal, atByte) => (atByte === undefined ? SAME : SILENT),
+    probeFile: async (_place, _signal, atByte) => (atByte === 0 ? SAME : SILENT),
   };
 
   it('happens through other depots when that is the better end, beside what is on disk', async () => {

@@ -1,6 +1,4 @@
 import { DIRECT_FRAGMENT, parseOriginUrl } from '@longhaul/shared';
-import type { askMaster } from '../ask/ask-master.ts';
-import type { probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
@@ -8,39 +6,37 @@ import { drop, type GoOn, hold, isUnwritable, type Lead, letGo } from '../jobs/j
 import type { JobStore } from '../jobs/job-store.ts';
 import { isWorthNewStart, slowBps } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
-import { isSameFile } from '../judge/file-facts.ts';
-import { mayBeTold } from '../judge/rules.ts';
 import type { Outcome } from '../judge/why-left.ts';
-import { leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
-import type { Settings } from '../settings/settings.ts';
+import { leadsToDepot } from '../judge/why-unfit.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { NameQuestions } from './name-questions.ts';
+import {
+  judgeOther,
+  type OtherWay,
+  type OtherWayDependencies,
+  problemAt,
+  wantedWay,
+  wayOverDepots,
+} from './other-way.ts';
 import {
   endOriginal,
   findOwn,
   headersOf,
-  judgeOther,
   type LinkOrder,
   MAX_RESTARTS,
   newJob,
   orderOf,
-  problemOf,
   remembers,
   removeOther,
   type TakeOrder,
   type Way,
-  wayOf,
 } from './way.ts';
 
-export interface BesideWayDependencies {
+export interface BesideWayDependencies extends OtherWayDependencies {
   readonly addonId: string;
   readonly downloads: Downloads;
   readonly jobs: JobStore;
   readonly names: Pick<NameQuestions, 'start' | 'asked' | 'give'>;
-  readonly settings: () => Promise<Settings>;
-  readonly askMaster: typeof askMaster;
-  readonly probeFile: typeof probeFile;
-  readonly deadline: () => AbortSignal;
   /** For how long an interrupted download waits for its own depot alone. */
   readonly ownDepotMs: number;
   readonly now: () => number;
@@ -66,9 +62,6 @@ const LONGEST_SECONDS = 1e9;
 /** Between two looks at a trial. */
 const TRIAL_LOOK_MS = 100;
 
-/** Where a job's file comes from when it starts again. */
-type NewWay = Pick<Job, 'url' | 'way' | 'chain'> & Partial<Job>;
-
 const NOT_YET: GoOn = { result: 'not-yet', problem: '' };
 
 /**
@@ -90,7 +83,7 @@ export class BesideWay implements Way {
     const job = newJob(order, now(), { url: plan.masterUrl, routeId: 0 });
     if (!(await remembers(jobs, job))) return { why: 'no-room' };
     await downloads.pause(original.id).catch(() => undefined);
-    const downloadId = await this.#start(job).catch(() => undefined);
+    const downloadId = await this.#start(job);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });
     await jobs.change(job.key, { downloadId });
     const outcome = await this.#try(job, downloadId, { besideId: original.id, way: 'chain' });
@@ -107,7 +100,7 @@ export class BesideWay implements Way {
     const { jobs, names, now } = this.#deps;
     const job = newJob(orderOf(order), now(), { url: order.plan.masterUrl, routeId: 0 });
     if (!(await remembers(jobs, job))) return { why: 'no-room' };
-    const downloadId = await this.#start(job).catch(() => undefined);
+    const downloadId = await this.#start(job);
     if (downloadId === undefined) {
       await jobs.remove(job.key);
       return { why: 'depot-silent' };
@@ -118,7 +111,7 @@ export class BesideWay implements Way {
   }
 
   async goOn(job: Job, download: Download): Promise<GoOn> {
-    const { downloads, probeFile, deadline } = this.#deps;
+    const { downloads } = this.#deps;
     const isOther = download.state === 'complete';
     const spare = await this.#standingSpare(job);
     if (isOther && !spare) return this.#inPlaceOf(job, download);
@@ -129,9 +122,8 @@ export class BesideWay implements Way {
     // The browser has dropped the bytes itself: nothing is lost by starting over.
     if (isStopped && !download.canResume) return this.#startOver(job, undefined, 0);
     // A resumption that is answered 403 or 404 drops the bytes, and the browser allows five: so knock first.
-    const probe = await probeFile(download.finalUrl, deadline(), download.bytesReceived);
-    const isThere = probe.result === 'file' && isSameFile(job.file, probe.file);
-    if (isStopped && isThere) {
+    const problem = await problemAt(this.#deps, download.finalUrl, job, download.bytesReceived);
+    if (isStopped && problem === undefined) {
       await downloads.resume(download.id).catch(() => undefined);
       await this.#deps.pause(FIRST_BYTES_MS);
       const resumed = await downloads.get(download.id);
@@ -142,15 +134,15 @@ export class BesideWay implements Way {
     const waitedMs = this.#deps.now() - (job.interruption?.sinceMs ?? this.#deps.now());
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
-    return { result: 'not-yet', problem: isThere ? '' : problemOf(probe) };
+    return { result: 'not-yet', problem: problem ?? '' };
   }
 
   /** What is whole is not the file: that starts again, and has its name. */
   async #inPlaceOf(job: Job, other: Download): Promise<GoOn> {
-    const { downloads, names, probeFile, deadline } = this.#deps;
+    const { downloads, names } = this.#deps;
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     const way = await this.#newWay(job, []);
-    if (!way) return judgeOther(await probeFile(job.originUrl, deadline()), other);
+    if (!way) return judgeOther(this.#deps, job, other);
     const patch = await this.#startBeside(job, way, undefined);
     if (!patch) return NOT_YET;
     await removeOther(downloads, other.id);
@@ -161,10 +153,7 @@ export class BesideWay implements Way {
   async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
     // What two downloads have on disk is enough.
     if (job.spare) return NOT_YET;
-    const way =
-      to === 'direct'
-        ? await this.#directWay(job)
-        : await this.#chainWay(job, [job.chain, job.chain.slice(0, 1)]);
+    const way = await wantedWay(this.#deps, job, to, 0);
     if (!way) return NOT_YET;
     if (download.state !== 'interrupted') return this.#replace(job, download, way);
     const patch = await this.#startBeside(job, way, { download });
@@ -177,10 +166,11 @@ export class BesideWay implements Way {
    * Starts at the first byte over another way, and ends what runs once the new download has shown that it delivers:
    * Chromium gives nobody a name that a running download has.
    */
-  async #replace(job: Job, old: Download, way: NewWay): Promise<GoOn> {
+  async #replace(job: Job, old: Download, way: OtherWay): Promise<GoOn> {
     const { downloads, names } = this.#deps;
-    const downloadId = await this.#start(job, way.url).catch(() => undefined);
-    if (downloadId === undefined) return NOT_YET;
+    const anew = await this.#startAnew(job, way);
+    if (!anew) return NOT_YET;
+    const { downloadId } = anew;
     // The user has chosen it, however slow it is.
     const chosen = { ...job, promisedBps: undefined };
     const outcome = await this.#try(chosen, downloadId, { besideId: old.id, way: way.way });
@@ -190,7 +180,7 @@ export class BesideWay implements Way {
       return NOT_YET;
     }
     names.give(downloadId, job.name);
-    return { result: 'moved', patch: { ...way, downloadId, bytes: 0 } };
+    return { result: 'moved', patch: anew };
   }
 
   /**
@@ -291,8 +281,19 @@ export class BesideWay implements Way {
     else await jobs.change(job.key, { downloadId: own.id, state: 'running' });
   }
 
-  #start(job: Job, url = job.url): Promise<number> {
-    return this.#deps.names.start({ url, name: job.name, headers: headersOf(job) });
+  /** `undefined` when the browser refuses. */
+  #start(job: Job, url = job.url): Promise<number | undefined> {
+    return this.#deps.names.start({ url, name: job.name, headers: headersOf(job) }).catch(() => undefined);
+  }
+
+  /** Starts a job's file over another way, without a name yet; gives what changes in the job. */
+  async #startAnew(
+    job: Job,
+    way: OtherWay,
+  ): Promise<(Partial<Job> & { readonly downloadId: number }) | undefined> {
+    const url = way.masterUrl ?? directUrl(job.originUrl);
+    const downloadId = await this.#start(job, url);
+    return downloadId === undefined ? undefined : { ...way, url, downloadId, bytes: 0 };
   }
 
   /** Waits until the successor has delivered enough, or shows that it will not, or the user ends one of the two. */
@@ -412,28 +413,22 @@ export class BesideWay implements Way {
    */
   async #startBeside(
     job: Job,
-    way: NewWay,
+    other: OtherWay,
     old: { readonly download: Download; readonly leftSeconds?: number } | undefined,
   ): Promise<(Partial<Job> & { readonly downloadId: number }) | undefined> {
-    const downloadId = await this.#start(job, way.url).catch(() => undefined);
-    if (downloadId === undefined) return undefined;
-    const { url, way: oldWay, chain, interruption, promisedBps, directBps } = job;
+    const anew = await this.#startAnew(job, other);
+    if (!anew) return undefined;
+    const { url, way, chain, interruption, promisedBps, directBps } = job;
+    const before = { url, way, chain, interruption, promisedBps, directBps };
     const spare = old && {
+      ...before,
       downloadId: old.download.id,
       bytes: old.download.bytesReceived,
-      url,
-      way: oldWay,
-      chain,
-      interruption,
-      promisedBps,
-      directBps,
-      ...(old.leftSeconds === undefined ? {} : { leftSeconds: old.leftSeconds }),
+      leftSeconds: old.leftSeconds,
     };
     const patch = {
-      ...way,
+      ...anew,
       state: 'running',
-      downloadId,
-      bytes: 0,
       isHeld: undefined,
       pace: undefined,
       spare,
@@ -448,35 +443,8 @@ export class BesideWay implements Way {
    * A way past these depots; the origin itself when the master knows none. `undefined` when
    * nobody shows the file, as while the network is away.
    */
-  async #newWay(job: Job, avoid: readonly string[]): Promise<NewWay | undefined> {
-    const chain = job.choseDirect ? undefined : await this.#chainWay(job, [avoid]);
-    return chain ?? this.#directWay(job);
-  }
-
-  /** A way over depots that avoids the first of these lists for which there is one. */
-  async #chainWay(job: Job, avoided: readonly (readonly string[])[]): Promise<NewWay | undefined> {
-    const { settings, askMaster } = this.#deps;
-    const set = await settings();
-    if (!mayBeTold(job, set)) return undefined;
-    const { totalBytes } = job.file;
-    const size = totalBytes === undefined ? {} : { sizeBytes: totalBytes };
-    for (const avoid of avoided) {
-      const request = { url: job.originUrl, avoid: [...avoid], ...size };
-      const reply = await askMaster(set.master, request, this.#deps.deadline());
-      if (reply.result !== 'plan' || whyUnfit(reply.plan, job.originUrl, set) !== undefined) continue;
-      const { location, masterUrl } = reply.plan;
-      if (await this.#hasFile(location, job)) return { ...wayOf(reply.plan), url: masterUrl };
-    }
-    return undefined;
-  }
-
-  async #directWay(job: Job): Promise<NewWay | undefined> {
-    if (!(await this.#hasFile(job.originUrl, job))) return undefined;
-    return { url: directUrl(job.originUrl), way: 'direct', chain: [] };
-  }
-
-  async #hasFile(place: string, { file }: Job): Promise<boolean> {
-    const probe = await this.#deps.probeFile(place, this.#deps.deadline());
-    return probe.result === 'file' && isSameFile(file, probe.file);
+  async #newWay(job: Job, avoid: readonly string[]): Promise<OtherWay | undefined> {
+    const chain = job.choseDirect ? undefined : await wayOverDepots(this.#deps, job, [avoid], 0);
+    return chain ?? wantedWay(this.#deps, job, 'direct', 0);
   }
 }

@@ -545,6 +545,14 @@ describe('led elsewhere by the user', () => {
     expect(log).toEqual([]);
   });
 
+  it('asks nothing of the origin where the user wants other depots and there are none', async () => {
+    const master = { result: 'plan', plan: plan({ decision: 'direct' }) } as const;
+    const { avoided, probed, way } = setUpRunning({ master });
+    await way.lead(ledJob(), runs, 'elsewhere');
+    expect(avoided).toEqual([['pe-1', 'rj-1'], ['pe-1']]);
+    expect(probed).toEqual([]);
+  });
+
   it('asks no master again once the user has chosen the direct way', async () => {
     const broken = download({ ...runs, state: 'interrupted', canResume: true });
     const { jobs, log, probed, way } = setUpWith({}, undefined, broken);

@@ -1,49 +1,47 @@
 import { HEADERS } from '@longhaul/shared';
-import type { askMaster } from '../ask/ask-master.ts';
-import { AGAIN_AFTER_MS, MOST_TRIES, type Probe, type probeFile, type whoIsAt } from '../ask/probe-file.ts';
+import { AGAIN_AFTER_MS, MOST_TRIES, type whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Route, Routes } from '../browser/routes.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import { isSameFile } from '../judge/file-facts.ts';
-import { mayBeTold } from '../judge/rules.ts';
 import type { Outcome } from '../judge/why-left.ts';
-import { whyUnfit } from '../judge/why-unfit.ts';
-import type { Settings } from '../settings/settings.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { SeenAnswer, SeenAnswers } from '../watch/seen-answers.ts';
 import { directStart } from './direct-start.ts';
 import {
+  DIRECT,
+  type Found,
+  judgeOther,
+  type OtherWay,
+  type OtherWayDependencies,
+  planAnew,
+  problemAt,
+  wantedWay,
+} from './other-way.ts';
+import {
   endOriginal,
   findOwn,
   headersOf,
-  judgeOther,
   judgeOwnAnswer,
   type LinkOrder,
   MAX_RESTARTS,
   newJob,
   orderOf,
-  problemOf,
   remembers,
   removeOther,
   type TakeOrder,
   type Way,
-  wayOf,
 } from './way.ts';
 
-export interface LedWayDependencies {
+export interface LedWayDependencies extends OtherWayDependencies {
   readonly addonId: string;
   readonly downloads: Downloads;
   readonly jobs: JobStore;
   readonly routes: Routes;
   readonly answers: Pick<SeenAnswers, 'nextOwnAnswer'>;
-  readonly settings: () => Promise<Settings>;
-  readonly askMaster: typeof askMaster;
-  readonly probeFile: typeof probeFile;
   readonly whoIsAt: typeof whoIsAt;
-  readonly deadline: () => AbortSignal;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
 }
@@ -55,12 +53,6 @@ interface LedTry {
   readonly seen: SeenAnswer | undefined;
   readonly isBroken: boolean;
 }
-
-/** Where the rest of a download comes from. */
-type OpenWay = Pick<Job, 'way' | 'chain'> & Partial<Job>;
-
-/** From the origin itself. */
-const DIRECT = { way: 'direct', chain: [] } as const satisfies OpenWay;
 
 /** Until then the depot's answer to the download itself must have come. */
 const FIRST_ANSWER_MS = 8_000;
@@ -170,11 +162,11 @@ export class LedWay implements Way {
   }
 
   async goOn(job: Job, download: Download): Promise<GoOn> {
-    const { downloads, probeFile, deadline } = this.#deps;
+    const { downloads } = this.#deps;
     const isHanging = download.state === 'in_progress';
     const isOther = download.state === 'complete';
     const found = await this.#findWay(isHanging || download.canResume ? job : { ...job, bytes: 0 });
-    if (!found.way && isOther) return judgeOther(await probeFile(job.originUrl, deadline()), download);
+    if (!found.way && isOther) return judgeOther(this.#deps, job, download);
     if (!found.way) return { result: 'not-yet', problem: found.problem };
     if (isOther) {
       if (job.restarts < MAX_RESTARTS) await removeOther(downloads, download.id);
@@ -191,8 +183,7 @@ export class LedWay implements Way {
   /** Nothing on disk is given up: the rest comes another way. */
   async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
     const { downloads } = this.#deps;
-    const at = { ...job, bytes: Math.max(job.bytes, download.bytesReceived) };
-    const way = to === 'direct' ? await this.#provedWay(at, this.#toOrigin(at)) : await this.#elsewhere(at);
+    const way = await wantedWay(this.#deps, job, to, Math.max(job.bytes, download.bytesReceived));
     if (!way) return { result: 'not-yet', problem: '' };
     if (download.state === 'in_progress') await hold(this.#deps, job, download.id);
     const now = await downloads.get(download.id);
@@ -200,24 +191,7 @@ export class LedWay implements Way {
     return now?.canResume ? this.#resume(job, way, download.id) : this.#startOver(job, way);
   }
 
-  /** A way over depots that are not in the job's chain, or at least not at its beginning. */
-  async #elsewhere(job: Job): Promise<OpenWay | undefined> {
-    for (const avoid of [job.chain, job.chain.slice(0, 1)]) {
-      const way = await this.#provedWay(job, this.#throughMaster(job, avoid));
-      if (way?.way === 'chain') return way;
-    }
-    return undefined;
-  }
-
-  async #provedWay(
-    { file }: Job,
-    place: Promise<OpenWay & { readonly probe: Probe }>,
-  ): Promise<OpenWay | undefined> {
-    const { probe, ...way } = await place;
-    return probe.result === 'file' && isSameFile(file, probe.file) ? way : undefined;
-  }
-
-  async #resume(job: Job, way: OpenWay, downloadId: number): Promise<GoOn> {
+  async #resume(job: Job, way: OtherWay, downloadId: number): Promise<GoOn> {
     const { jobs, routes } = this.#deps;
     await lead(routes, { ...job, ...way });
     await jobs.change(job.key, way);
@@ -237,48 +211,31 @@ export class LedWay implements Way {
    * A way on which the next byte of the same file is there. The browser gives the bytes on disk up after two
    * resumptions in a row that were refused: so somebody else asks first.
    */
-  async #findWay(job: Job): Promise<{ readonly way?: OpenWay; readonly problem: string }> {
+  async #findWay(job: Job): Promise<Found> {
     const tries = job.interruption?.tries ?? 0;
-    const places = job.choseDirect ? [] : [() => this.#throughMaster(job)];
-    if (job.choseDirect || tries >= TRIES_THROUGH_MASTER) places.push(() => this.#toOrigin(job));
+    const places = job.choseDirect ? [] : [() => this.#asPlanned(job)];
+    if (job.choseDirect || tries >= TRIES_THROUGH_MASTER)
+      places.push(() => this.#proved(job, DIRECT, job.bytes));
     // What looks well, and breaks again and again, gives way to the other one.
     if (tries % 2 === 1) places.reverse();
     let problem = '';
     for (const place of places) {
-      const { probe, ...way } = await place();
-      if (probe.result === 'file' && isSameFile(job.file, probe.file)) return { way, problem: '' };
-      problem ||= problemOf(probe);
+      const found = await place();
+      if (found.way) return found;
+      problem ||= found.problem;
     }
     return { problem };
   }
 
-  async #throughMaster(
-    job: Job,
-    avoid: readonly string[] = [],
-  ): Promise<OpenWay & { readonly probe: Probe }> {
-    const { settings, askMaster, probeFile, deadline } = this.#deps;
-    const set = await settings();
-    if (!mayBeTold(job, set)) return this.#toOrigin(job);
-    const { totalBytes } = job.file;
-    const request = {
-      url: job.originUrl,
-      ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
-      ...(avoid.length === 0 ? {} : { avoid: [...avoid] }),
-    };
-    const reply = await askMaster(set.master, request, deadline());
-    const { way, chain } = job;
-    if (reply.result === 'refused') return { way, chain, probe: reply };
-    if (reply.result !== 'plan') return { way, chain, probe: { result: 'silent' } };
-    const unfit = whyUnfit(reply.plan, job.originUrl, set);
-    if (unfit === 'direct-is-best') return this.#toOrigin(job);
-    if (unfit !== undefined) return { way, chain, probe: { result: 'silent' } };
-    const probe = await probeFile(reply.plan.location, deadline(), job.bytes);
-    return { ...wayOf(reply.plan), probe };
+  async #asPlanned(job: Job): Promise<Found> {
+    const planned = await planAnew(this.#deps, job);
+    return planned.way ? this.#proved(job, planned.way, job.bytes) : planned;
   }
 
-  async #toOrigin({ originUrl, bytes }: Job): Promise<OpenWay & { readonly probe: Probe }> {
-    const probe = await this.#deps.probeFile(originUrl, this.#deps.deadline(), bytes);
-    return { ...DIRECT, probe };
+  /** A way on which this byte of the file is there. */
+  async #proved(job: Job, way: OtherWay, atByte: number): Promise<Found> {
+    const problem = await problemAt(this.#deps, way.location ?? job.originUrl, job, atByte);
+    return problem === undefined ? { way } : { problem };
   }
 
   /** Nothing is given up here: the rest comes over another chain, or from the origin, if that ends sooner. */
@@ -304,11 +261,7 @@ export class LedWay implements Way {
       : undefined;
   }
 
-  async #changeTo(
-    found: OpenWay & Partial<Job>,
-    job: Job,
-    download: Download,
-  ): Promise<Partial<Job> | undefined> {
+  async #changeTo(found: OtherWay, job: Job, download: Download): Promise<Partial<Job> | undefined> {
     const { downloads, routes } = this.#deps;
     const running = await downloads.get(download.id);
     // What the user has done meanwhile holds.
@@ -318,8 +271,8 @@ export class LedWay implements Way {
     const paused = await downloads.get(download.id);
     if (!paused || paused.state === 'complete') return undefined;
     if (!paused.canResume) {
-      const over = await this.#startOver({ ...job, ...found }, { way: found.way, chain: found.chain });
-      return over.result === 'moved' ? { ...found, ...over.patch } : { state: 'lost' };
+      const over = await this.#startOver(job, found);
+      return over.result === 'moved' ? over.patch : { state: 'lost' };
     }
     await lead(routes, { ...job, ...found }).catch(() => undefined);
     await this.#letGo(job, download.id);
@@ -331,28 +284,16 @@ export class LedWay implements Way {
     bytes: number,
     leftSeconds: number,
     avoid: readonly string[],
-  ): Promise<(OpenWay & Partial<Job>) | undefined> {
-    const { settings, askMaster, probeFile, deadline } = this.#deps;
-    const set = await settings();
+  ): Promise<OtherWay | undefined> {
     const { totalBytes } = job.file;
     const rest = totalBytes === undefined ? 1 : 1 - bytes / totalBytes;
-    const isSooner = (wholeSeconds: number) => wholeSeconds * rest < leftSeconds;
-    const request = {
-      url: job.originUrl,
-      avoid: [...avoid],
-      ...(totalBytes === undefined ? {} : { sizeBytes: totalBytes }),
-    };
-    const isThere = async (place: string) => {
-      const probe = await probeFile(place, deadline(), bytes);
-      return probe.result === 'file' && isSameFile(job.file, probe.file);
-    };
-    const reply = mayBeTold(job, set) ? await askMaster(set.master, request, deadline()) : undefined;
-    if (reply?.result === 'plan' && whyUnfit(reply.plan, job.originUrl, set) === undefined) {
-      const { plan } = reply;
-      if (isSooner(plan.prediction.seconds) && (await isThere(plan.location))) return wayOf(plan);
+    const planned = await planAnew(this.#deps, job, avoid);
+    // The direct way is looked at once, even where it is what the master plans.
+    for (const way of new Set([planned.way ?? DIRECT, DIRECT])) {
+      const isSooner = (way.predictedSeconds ?? job.directSeconds) * rest < leftSeconds;
+      if (isSooner && (await this.#proved(job, way, bytes)).way) return way;
     }
-    if (!isSooner(job.directSeconds) || !(await isThere(job.originUrl))) return undefined;
-    return DIRECT;
+    return undefined;
   }
 
   async recovered(): Promise<void> {
@@ -426,7 +367,7 @@ export class LedWay implements Way {
   }
 
   /** Nothing is left on disk, or no byte had come. */
-  async #startOver(job: Job, way: OpenWay): Promise<GoOn> {
+  async #startOver(job: Job, way: OtherWay): Promise<GoOn> {
     const { downloads, routes } = this.#deps;
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);

@@ -1,9 +1,8 @@
 import type { PlanAnswer } from '@longhaul/shared';
-import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
-import type { Continuation, GoOn } from '../jobs/job-keeper.ts';
+import type { Continuation } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { type FileFacts, factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { type Outcome, sayCode } from '../judge/why-left.ts';
@@ -109,20 +108,18 @@ export function newJob(
 }
 
 /** What a job takes over from a plan, when its rest is to come that way. */
-export function wayOf(
-  plan: PlanAnswer,
-): Pick<
-  Job,
-  | 'way'
-  | 'jobId'
-  | 'chain'
-  | 'masterUrl'
-  | 'predictedSeconds'
-  | 'promisedBps'
-  | 'directBps'
-  | 'legs'
-  | 'location'
-> {
+export interface ChainWay
+  extends Required<
+    Pick<
+      Job,
+      'jobId' | 'chain' | 'masterUrl' | 'predictedSeconds' | 'promisedBps' | 'directBps' | 'legs' | 'location'
+    >
+  > {
+  readonly way: 'chain';
+}
+
+/** The way of a plan that has a chain. */
+export function wayOf(plan: PlanAnswer): ChainWay {
   const { jobId, chain, masterUrl, location, prediction, direct } = plan;
   return {
     way: 'chain',
@@ -154,25 +151,10 @@ export function judgeOwnAnswer(seen: SeenAnswer | undefined, file: FileFacts): O
   return isSameFile(file, factsOf(seen.status, seen.headers)) ? 'taken' : { why: 'different-file' };
 }
 
-/** What becomes of a download that is whole and not the file: nothing where the site has that as its new version. */
-export function judgeOther(probe: Probe, { totalBytes }: Download): GoOn {
-  if (probe.result !== 'file') return { result: 'not-yet', problem: '' };
-  const isNewVersion = probe.file.totalBytes === totalBytes;
-  return isNewVersion
-    ? { result: 'moved', patch: { file: probe.file, state: 'running' } }
-    : { result: 'not-yet', problem: problemOf(probe) };
-}
-
 /** Removes what is whole and not the file, so that nobody takes it for that. */
 export async function removeOther(downloads: Downloads, id: number): Promise<void> {
   await downloads.removeFile(id).catch(() => undefined);
   await downloads.erase(id).catch(() => undefined);
-}
-
-/** What is wrong with an answer that a download cannot go on by, for people; empty when nobody said anything. */
-export function problemOf(probe: Probe): string {
-  if (probe.result === 'file') return 'other version';
-  return probe.result === 'refused' && probe.code !== '' ? sayCode(probe.code) : '';
 }
 
 /**

@@ -1,0 +1,113 @@
+import type { askMaster, PlanReply } from '../ask/ask-master.ts';
+import type { Probe, probeFile } from '../ask/probe-file.ts';
+import type { Download } from '../browser/download.ts';
+import type { Job } from '../jobs/job.ts';
+import type { GoOn, Lead } from '../jobs/job-keeper.ts';
+import { isSameFile } from '../judge/file-facts.ts';
+import { mayBeTold } from '../judge/rules.ts';
+import { sayCode } from '../judge/why-left.ts';
+import { whyUnfit } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
+import { type ChainWay, wayOf } from './way.ts';
+
+/** Who is asked for another way than the one that a job has. */
+export interface OtherWayDependencies {
+  readonly settings: () => Promise<Settings>;
+  readonly askMaster: typeof askMaster;
+  readonly probeFile: typeof probeFile;
+  readonly deadline: () => AbortSignal;
+}
+
+/** From the origin itself: there is nothing of what only a plan says. */
+type DirectWay = { readonly way: 'direct'; readonly chain: readonly [] } & {
+  readonly [key in Exclude<keyof ChainWay, 'way' | 'chain'>]?: never;
+};
+
+/** Where a job's bytes can come from. */
+export type OtherWay = ChainWay | DirectWay;
+
+export const DIRECT: OtherWay = { way: 'direct', chain: [] };
+
+/** Another way; or what is wrong, for people, which is empty where nobody said anything. */
+export type Found =
+  | { readonly way: OtherWay; readonly problem?: undefined }
+  | { readonly way?: undefined; readonly problem: string };
+
+/** What is wrong with a place that has the file, but not as it was when the job began. */
+const OTHER_VERSION = 'other version';
+
+/**
+ * The way that the master plans past these depots: the direct one where that is best, or where no master may be told of the job.
+ * Nobody has looked yet whether the file is there.
+ */
+export async function planAnew(
+  { settings, askMaster, deadline }: OtherWayDependencies,
+  job: Job,
+  avoid?: readonly string[],
+): Promise<Found> {
+  const set = await settings();
+  if (!mayBeTold(job, set)) return { way: DIRECT };
+  const request = { url: job.originUrl, sizeBytes: job.file.totalBytes, avoid: avoid && [...avoid] };
+  const reply = await askMaster(set.master, request, deadline());
+  if (reply.result !== 'plan') return { problem: problemOf(reply) };
+  const unfit = whyUnfit(reply.plan, job.originUrl, set);
+  if (unfit === 'direct-is-best') return { way: DIRECT };
+  return unfit ? { problem: '' } : { way: wayOf(reply.plan) };
+}
+
+/** A way over depots that has this byte of a job's file. It avoids the first of these lists past which there is one. */
+export async function wayOverDepots(
+  deps: OtherWayDependencies,
+  job: Job,
+  avoided: readonly (readonly string[])[],
+  atByte: number,
+): Promise<OtherWay | undefined> {
+  for (const avoid of avoided) {
+    const { way } = await planAnew(deps, job, avoid);
+    if (way?.location && (await problemAt(deps, way.location, job, atByte)) === undefined) return way;
+  }
+  return undefined;
+}
+
+/**
+ * The way that the user wants, if it has this byte of a job's file. `elsewhere`: over depots that are not in the job's chain, or at least
+ * not at its beginning.
+ */
+export async function wantedWay(
+  deps: OtherWayDependencies,
+  job: Job,
+  to: Lead,
+  atByte: number,
+): Promise<OtherWay | undefined> {
+  if (to === 'elsewhere') return wayOverDepots(deps, job, [job.chain, job.chain.slice(0, 1)], atByte);
+  return (await problemAt(deps, job.originUrl, job, atByte)) === undefined ? DIRECT : undefined;
+}
+
+/** What is wrong, for people, with this byte of a job's file at a depot or the origin; `undefined` where it is there. */
+export async function problemAt(
+  { probeFile, deadline }: OtherWayDependencies,
+  location: string,
+  { file }: Job,
+  atByte: number,
+): Promise<string | undefined> {
+  const probe = await probeFile(location, deadline(), atByte);
+  if (probe.result !== 'file') return problemOf(probe);
+  return isSameFile(file, probe.file) ? undefined : OTHER_VERSION;
+}
+
+/** What becomes of a download that is whole and not the file: nothing where the site has that as its new version. */
+export async function judgeOther(
+  { probeFile, deadline }: OtherWayDependencies,
+  { originUrl }: Job,
+  { totalBytes }: Download,
+): Promise<GoOn> {
+  const probe = await probeFile(originUrl, deadline());
+  if (probe.result !== 'file') return { result: 'not-yet', problem: '' };
+  return probe.file.totalBytes === totalBytes
+    ? { result: 'moved', patch: { file: probe.file, state: 'running' } }
+    : { result: 'not-yet', problem: OTHER_VERSION };
+}
+
+function problemOf(answer: Exclude<Probe | PlanReply, { result: 'file' | 'plan' }>): string {
+  return answer.result === 'refused' ? sayCode(answer.code) : '';
+}
