@@ -47,7 +47,7 @@ export function withJob(history: History, job: Job): History {
     seconds,
     predictedSeconds,
     directSeconds,
-    ...(job.directSource === undefined ? {} : { directSource: job.directSource }),
+    directSource: job.directSource,
     chain,
   };
   const before = history.totals ?? { sinceMs: startedAtMs, count: 0, bytes: 0, seconds: 0, directSeconds: 0 };

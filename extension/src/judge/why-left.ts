@@ -50,7 +50,7 @@ export interface Left {
 
 /** A download is left to the browser for this reason. */
 export function left(why: WhyLeft, detail?: string): Left {
-  return detail === undefined ? { why } : { why, detail };
+  return { why, detail };
 }
 
 /** `taken`, or why a download was left as it was. */

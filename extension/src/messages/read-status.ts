@@ -34,7 +34,7 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     hasMaster: master !== '',
     site,
     siteUse: siteUse([site], rules),
-    ...(tunnel ? { tunnel } : {}),
+    tunnel,
     leadsAnew: deps.way.standsBeside,
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
@@ -58,7 +58,7 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     chain,
     predictedSeconds,
     directSeconds,
-    ...(job.legs ? { legs: job.legs } : {}),
+    legs: job.legs,
     ...(job.choseDirect ? { choseDirect: true } : {}),
     ...happenedTo(job),
     state: stateOf(job, download),
@@ -72,12 +72,7 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
 }
 
 function happenedTo({ changes, lastChange, breaks, restarts }: Job) {
-  return {
-    restarts,
-    ...(changes === undefined ? {} : { changes }),
-    ...(lastChange === undefined ? {} : { lastChange }),
-    ...(breaks === undefined ? {} : { breaks }),
-  };
+  return { restarts, changes, lastChange, breaks };
 }
 
 function stateOf(job: Job, download: Download | undefined): RunningDownload['state'] {
@@ -98,7 +93,7 @@ function describeDone(job: Job): DoneDownload {
     chain,
     predictedSeconds,
     directSeconds,
-    ...(directSource ? { directSource } : {}),
+    directSource,
     ...happenedTo(job),
     downloadId,
     bytes,

@@ -110,8 +110,8 @@ async function planFor(
   // What is signed is for one user, and for a while; what redirected to it is for whoever may have it.
   const originUrl = withoutFragment(seen.first?.url ?? original.finalUrl);
   const signal = deps.deadline();
-  const size = file.totalBytes === undefined ? {} : { sizeBytes: file.totalBytes };
-  const reply = await deps.askMaster(settings.master, { url: originUrl, ...size }, signal);
+  const asked = { url: originUrl, sizeBytes: file.totalBytes };
+  const reply = await deps.askMaster(settings.master, asked, signal);
   if (reply.result !== 'plan') return leftByMaster(reply);
   const { plan } = reply;
   if (reportsTo(settings)) void meetDepots(plan, settings, deps);

@@ -339,8 +339,8 @@ export class LedWay implements Way {
     return this.#lastRouteId;
   }
 
-  #start({ url, name }: Job, outlives = false): Promise<number> {
-    return this.#deps.downloads.start({ url, name, ...(outlives ? { outlives } : {}) });
+  #start({ url, name }: Job, outlives?: true): Promise<number> {
+    return this.#deps.downloads.start({ url, name, outlives });
   }
 
   /** The depot did not give the file: it is downloaded as if there were no add-on. */
