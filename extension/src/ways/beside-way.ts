@@ -1,13 +1,11 @@
-import { DIRECT_FRAGMENT, parseOriginUrl } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn, hold, isUnwritable, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import { isWorthNewStart, slowBps } from '../jobs/pace.ts';
+import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import type { Outcome } from '../judge/why-left.ts';
-import { leadsToDepot } from '../judge/why-unfit.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { NameQuestions } from './name-questions.ts';
 import {
@@ -18,6 +16,7 @@ import {
   wantedWay,
   wayOverDepots,
 } from './other-way.ts';
+import { showsWorth, trySuccessor } from './trial.ts';
 import {
   endOriginal,
   findOwn,
@@ -43,15 +42,6 @@ export interface BesideWayDependencies extends OtherWayDependencies {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** Until then the head of the answer to the download itself must have come. */
-const FIRST_ANSWER_MS = 6_000;
-/**
- * What a download delivers before the original is ended: what an origin counts, or grants to one connection only, shows
- * by then.
- */
-const TRIAL_BYTES = 2 * 1024 * 1024;
-/** A trial ends by then: Chromium names a download by itself 15 s after it has asked. */
-const TRIAL_MS = 10_000;
 /** What the depot has just shown to somebody else comes within this time; a break may follow at once. */
 const FIRST_BYTES_MS = 300;
 /** How often, and after what time, a download that stays paused is resumed again: a connection stands within five seconds, or breaks. */
@@ -59,8 +49,15 @@ const MOST_RESUMES = 20;
 const RESUME_AGAIN_MS = 250;
 /** In place of an infinite time, which storage does not know. */
 const LONGEST_SECONDS = 1e9;
-/** Between two looks at a trial. */
-const TRIAL_LOOK_MS = 100;
+
+/** What stands on disk beside a new start; `leftSeconds`: where it was only slow. */
+interface Old {
+  readonly download: Download;
+  readonly leftSeconds?: number;
+}
+
+/** What changes in a job whose file has been started over another way. */
+type Started = Partial<Job> & { readonly downloadId: number };
 
 const NOT_YET: GoOn = { result: 'not-yet', problem: '' };
 
@@ -86,7 +83,7 @@ export class BesideWay implements Way {
     const downloadId = await this.#start(job);
     if (downloadId === undefined) return this.#backToOriginal(job, undefined, { why: 'depot-silent' });
     await jobs.change(job.key, { downloadId });
-    const outcome = await this.#try(job, downloadId, { besideId: original.id, way: 'chain' });
+    const outcome = await trySuccessor(this.#deps, job, downloadId, { besideId: original.id, way: 'chain' });
     if (outcome === 'ended') return this.#endBoth(job, downloadId);
     if (outcome !== 'taken') return this.#backToOriginal(job, downloadId, outcome);
     if (!(await endOriginal(downloads, original.id)))
@@ -156,10 +153,7 @@ export class BesideWay implements Way {
     const way = await wantedWay(this.#deps, job, to, 0);
     if (!way) return NOT_YET;
     if (download.state !== 'interrupted') return this.#replace(job, download, way);
-    const patch = await this.#startBeside(job, way, { download });
-    if (!patch) return NOT_YET;
-    this.#deps.names.give(patch.downloadId, job.name);
-    return { result: 'moved', patch };
+    return this.#moveTo(job, way, { download });
   }
 
   /**
@@ -173,10 +167,9 @@ export class BesideWay implements Way {
     const { downloadId } = anew;
     // The user has chosen it, however slow it is.
     const chosen = { ...job, promisedBps: undefined };
-    const outcome = await this.#try(chosen, downloadId, { besideId: old.id, way: way.way });
+    const outcome = await trySuccessor(this.#deps, chosen, downloadId, { besideId: old.id, way: way.way });
     if (outcome !== 'taken' || !(await endOriginal(downloads, old.id))) {
-      await drop(downloads, downloadId);
-      names.give(downloadId, '');
+      await this.#dropUnnamed(downloadId);
       return NOT_YET;
     }
     names.give(downloadId, job.name);
@@ -203,7 +196,13 @@ export class BesideWay implements Way {
       return undefined;
     }
     const { downloadId } = patch;
-    const isWorthIt = await this.#showsWorth(downloadId, download.bytesReceived, totalBytes, leftSeconds);
+    const isWorthIt = await showsWorth(
+      this.#deps,
+      downloadId,
+      download.bytesReceived,
+      totalBytes,
+      leftSeconds,
+    );
     const spare = isWorthIt ? undefined : await this.#standingSpare(patch);
     if (spare) {
       const tried = (await downloads.get(downloadId)) ?? { id: downloadId };
@@ -215,27 +214,6 @@ export class BesideWay implements Way {
     names.give(downloadId, job.name);
     await jobs.change(job.key, { spare: undefined });
     return { ...patch, spare: undefined };
-  }
-
-  /** Whether a download that has just started gets ahead of another one, or shows by its rate that it ends in half of its time. */
-  async #showsWorth(
-    id: number,
-    aheadOfBytes: number,
-    totalBytes: number,
-    leftSeconds: number,
-  ): Promise<boolean> {
-    const { downloads, now, pause } = this.#deps;
-    const startedMs = now();
-    for (;;) {
-      const own = await downloads.get(id);
-      if (!own || own.state === 'interrupted') return false;
-      const { bytesReceived } = own;
-      if (own.state === 'complete' || bytesReceived > aheadOfBytes) return true;
-      const seconds = (now() - startedMs) / 1_000;
-      const leftAnew = ((totalBytes - bytesReceived) * seconds) / bytesReceived;
-      if (seconds * 1_000 >= TRIAL_MS) return isWorthNewStart(leftAnew, leftSeconds);
-      await pause(TRIAL_LOOK_MS);
-    }
   }
 
   /** Pausing and resuming costs no request here, and gives the browser its five resumptions back. */
@@ -273,7 +251,7 @@ export class BesideWay implements Way {
       return;
     }
     const outcome = own
-      ? await this.#try(job, own.id, { besideId: originalId, way: 'chain', isAnew: true })
+      ? await trySuccessor(this.#deps, job, own.id, { besideId: originalId, way: 'chain', isAnew: true })
       : ({ why: 'depot-silent' } as const);
     if (own && outcome === 'ended') await this.#endBoth(job, own.id);
     else if (!own || outcome !== 'taken' || !(await endOriginal(downloads, originalId)))
@@ -287,77 +265,32 @@ export class BesideWay implements Way {
   }
 
   /** Starts a job's file over another way, without a name yet; gives what changes in the job. */
-  async #startAnew(
-    job: Job,
-    way: OtherWay,
-  ): Promise<(Partial<Job> & { readonly downloadId: number }) | undefined> {
+  async #startAnew(job: Job, way: OtherWay): Promise<Started | undefined> {
     const url = way.masterUrl ?? directUrl(job.originUrl);
     const downloadId = await this.#start(job, url);
     return downloadId === undefined ? undefined : { ...way, url, downloadId, bytes: 0 };
   }
 
-  /** Waits until the successor has delivered enough, or shows that it will not, or the user ends one of the two. */
-  async #try(
-    job: Job,
-    downloadId: number,
-    {
-      besideId,
-      way,
-      isAnew = false,
-    }: {
-      readonly besideId: number;
-      readonly way: Job['way'];
-      /** Whether an earlier life of the background began it, which was asked for the name. */
-      readonly isAnew?: boolean;
-    },
-  ): Promise<Outcome | 'ended'> {
-    const { downloads, names, settings, now, pause } = this.#deps;
-    const asked = parseOriginUrl(job.originUrl);
-    const startedMs = now();
-    let isAsked = false;
-    void names.asked(downloadId).then(() => {
-      isAsked = true;
-    });
-    for (;;) {
-      const own = await downloads.get(downloadId);
-      const original = await downloads.get(besideId);
-      if ([own, original].some((one) => !one || one.error === 'USER_CANCELED') || !own) return 'ended';
-      // By the depot's address the browser would not know it again.
-      if (original?.isWarnedOf) return { why: 'warned' };
-      if (own.state === 'interrupted') return { why: 'depot-refused', detail: own.error ?? '' };
-      const waitedMs = now() - startedMs;
-      if (isAsked || (isAnew && own.bytesReceived > 0)) {
-        const isIts = asked.ok && leadsToDepot(own.finalUrl, asked.value, await settings());
-        if (way === 'chain' && own.finalUrl.endsWith(DIRECT_FRAGMENT)) return { why: 'depot-refused' };
-        if ((way === 'chain' && !isIts) || own.totalBytes !== job.file.totalBytes)
-          return { why: 'different-file' };
-        const wantedBytes = Math.min(TRIAL_BYTES, own.totalBytes ?? TRIAL_BYTES);
-        if (own.bytesReceived >= wantedBytes || own.state === 'complete') return 'taken';
-        // What would be left as too slow a moment later ends nothing.
-        if (waitedMs > TRIAL_MS)
-          return own.bytesReceived * 8_000 > slowBps(job) * waitedMs ? 'taken' : { why: 'depot-silent' };
-      } else if (waitedMs > FIRST_ANSWER_MS) return { why: 'depot-silent' };
-      await pause(TRIAL_LOOK_MS);
-    }
-  }
-
   /** Who ends one of the two means both. */
   async #endBoth(job: Job, downloadId: number): Promise<Outcome> {
-    const { downloads, jobs, names } = this.#deps;
-    await drop(downloads, downloadId);
-    names.give(downloadId, '');
+    const { downloads, jobs } = this.#deps;
+    await this.#dropUnnamed(downloadId);
     await drop(downloads, job.originalId);
     await jobs.remove(job.key);
     return { why: 'finished' };
   }
 
+  /** Ends a download whose name the browser still waits for. */
+  async #dropUnnamed(downloadId: number): Promise<void> {
+    const { downloads, names } = this.#deps;
+    await drop(downloads, downloadId);
+    names.give(downloadId, '');
+  }
+
   /** The successor did not do: it goes, and the original goes on where it paused. */
   async #backToOriginal(job: Job, downloadId: number | undefined, outcome: Outcome): Promise<Outcome> {
-    const { downloads, jobs, names } = this.#deps;
-    if (downloadId !== undefined) {
-      await drop(downloads, downloadId);
-      names.give(downloadId, '');
-    }
+    const { downloads, jobs } = this.#deps;
+    if (downloadId !== undefined) await this.#dropUnnamed(downloadId);
     await downloads.resume(job.originalId).catch(() => undefined);
     await jobs.remove(job.key);
     return outcome;
@@ -401,7 +334,12 @@ export class BesideWay implements Way {
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
     const way = await this.#newWay(job, job.chain.slice(0, 1));
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
-    const patch = await this.#startBeside(job, way, old && { download: old });
+    return this.#moveTo(job, way, old && { download: old });
+  }
+
+  /** What starts beside what is on disk has the file's name at once. */
+  async #moveTo(job: Job, way: OtherWay, old: Old | undefined): Promise<GoOn> {
+    const patch = await this.#startBeside(job, way, old);
     if (!patch) return NOT_YET;
     this.#deps.names.give(patch.downloadId, job.name);
     return { result: 'moved', patch };
@@ -411,11 +349,7 @@ export class BesideWay implements Way {
    * Starts a job's file over another way, without a name yet; what is on disk becomes its spare. `undefined` when the browser
    * refuses.
    */
-  async #startBeside(
-    job: Job,
-    other: OtherWay,
-    old: { readonly download: Download; readonly leftSeconds?: number } | undefined,
-  ): Promise<(Partial<Job> & { readonly downloadId: number }) | undefined> {
+  async #startBeside(job: Job, other: OtherWay, old: Old | undefined): Promise<Started | undefined> {
     const anew = await this.#startAnew(job, other);
     if (!anew) return undefined;
     const { url, way, chain, interruption, promisedBps, directBps } = job;
