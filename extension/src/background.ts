@@ -13,10 +13,10 @@ import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversi
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
 import { hasAccess } from './browser/has-access.ts';
+import { browserLeadRules as leadRules } from './browser/lead-rules.ts';
 import { onMenu, putMenus } from './browser/menus.ts';
 import { watchClicks } from './browser/page-script.ts';
 import { watchRedirects, watchRequests } from './browser/requests.ts';
-import { browserRoutes as routes } from './browser/routes.ts';
 import { browserSign as sign } from './browser/sign.ts';
 import { isChromium } from './browser/target.ts';
 import { WakeUps } from './browser/wake-ups.ts';
@@ -143,7 +143,7 @@ const way: Way = isChromium
       addonId,
       downloads,
       jobs,
-      routes,
+      leadRules,
       answers,
       settings: takeSettings,
       askMaster,

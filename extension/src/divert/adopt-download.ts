@@ -91,7 +91,7 @@ export class AdoptDownloads {
 
   async #remember(caught: Download, order: TakeOrder): Promise<void> {
     const { jobs, way, keeper, now } = this.#deps;
-    const own = { url: caught.url, routeId: 0, downloadId: caught.id, state: 'running' } as const;
+    const own = { url: caught.url, downloadId: caught.id, state: 'running' } as const;
     const job = newJob(order, caught.startedAtMs ?? now(), own);
     try {
       await jobs.add(job);

@@ -75,7 +75,9 @@ export interface Job extends Promised {
   /** Times that it was started again from the first byte. */
   readonly restarts: number;
   /** In Firefox, the number of the rule that leads its requests to the master. */
-  readonly routeId: number;
+  readonly leadRuleId?: number;
+  /** The same, as jobs of older versions call it. */
+  readonly routeId?: number;
   /** How fast it is; `undefined` while nobody has looked, and where that makes no difference. */
   readonly pace?: Pace | undefined;
   /** For how long nothing has come; `undefined` as for the pace. */

@@ -28,7 +28,7 @@ export function job(patch: Partial<Job> = {}): Job {
     interruption: undefined,
     spare: undefined,
     restarts: 0,
-    routeId: 1,
+    leadRuleId: 1,
     ...patch,
   };
 }

@@ -77,7 +77,7 @@ export class BesideWay implements Way {
   async take(order: TakeOrder): Promise<Outcome> {
     const { downloads, jobs, names, now } = this.#deps;
     const { original, plan } = order;
-    const job = newJob(order, now(), { url: plan.masterUrl, routeId: 0 });
+    const job = newJob(order, now(), { url: plan.masterUrl });
     if (!(await remembers(jobs, job))) return { why: 'no-room' };
     await downloads.pause(original.id).catch(() => undefined);
     const downloadId = await this.#start(job);
@@ -95,7 +95,7 @@ export class BesideWay implements Way {
 
   async begin(order: LinkOrder): Promise<Outcome> {
     const { jobs, names, now } = this.#deps;
-    const job = newJob(orderOf(order), now(), { url: order.plan.masterUrl, routeId: 0 });
+    const job = newJob(orderOf(order), now(), { url: order.plan.masterUrl });
     if (!(await remembers(jobs, job))) return { why: 'no-room' };
     const downloadId = await this.#start(job);
     if (downloadId === undefined) {

@@ -58,7 +58,7 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
     addonId: 'longhaul',
     downloads,
     jobs,
-    routes: {
+    leadRules: {
       lead: async ({ from, to }) => void log.push(`lead ${from} to ${to}`),
       release: async () => void log.push('release'),
     },
@@ -104,7 +104,7 @@ describe('taking a download', () => {
   it('gives each of two that begin at once a rule of its own', async () => {
     const { jobs, way } = setUp(depotsAnswer({ isFromTab: false }), download(), download({ id: 2 }));
     await Promise.all([way.take(order()), way.take(order())]);
-    const rules = (await jobs.all()).map(({ routeId }) => routeId);
+    const rules = (await jobs.all()).map(({ leadRuleId }) => leadRuleId);
     expect(new Set(rules).size).toBe(2);
   });
 

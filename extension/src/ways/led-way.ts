@@ -2,14 +2,12 @@ import { HEADERS } from '@longhaul/shared';
 import { AGAIN_AFTER_MS, MOST_TRIES, type whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
-import type { Route, Routes } from '../browser/routes.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
-import type { JobStore } from '../jobs/job-store.ts';
 import type { Outcome } from '../judge/why-left.ts';
-import { directUrl } from '../url-fragment.ts';
 import type { SeenAnswer, SeenAnswers } from '../watch/seen-answers.ts';
 import { directStart } from './direct-start.ts';
+import { JobRules, type JobRulesDependencies } from './job-rules.ts';
 import {
   DIRECT,
   type Found,
@@ -23,7 +21,6 @@ import {
 import {
   endOriginal,
   findOwn,
-  headersOf,
   judgeOwnAnswer,
   type LinkOrder,
   MAX_RESTARTS,
@@ -35,11 +32,9 @@ import {
   type Way,
 } from './way.ts';
 
-export interface LedWayDependencies extends OtherWayDependencies {
+export interface LedWayDependencies extends OtherWayDependencies, JobRulesDependencies {
   readonly addonId: string;
   readonly downloads: Downloads;
-  readonly jobs: JobStore;
-  readonly routes: Routes;
   readonly answers: Pick<SeenAnswers, 'nextOwnAnswer'>;
   readonly whoIsAt: typeof whoIsAt;
   readonly now: () => number;
@@ -75,16 +70,17 @@ export class LedWay implements Way {
     leaveGone: (job: Job, download: Download) => this.#leaveGone(job, download),
   };
   readonly #deps: LedWayDependencies;
-  #lastRouteId = 0;
+  readonly #rules: JobRules;
 
   constructor(deps: LedWayDependencies) {
     this.#deps = deps;
+    this.#rules = new JobRules(deps);
   }
 
   async take(order: TakeOrder): Promise<Outcome> {
     const { downloads, jobs, now } = this.#deps;
-    const routeId = await this.#nextRouteId();
-    const job = newJob(order, now(), { url: order.originUrl, routeId });
+    const leadRuleId = await this.#rules.nextId();
+    const job = newJob(order, now(), { url: order.originUrl, leadRuleId });
     if (!(await this.#isLed(job))) return { why: 'no-room' };
     if (!(await endOriginal(downloads, order.original.id))) {
       await this.release(job);
@@ -96,16 +92,16 @@ export class LedWay implements Way {
 
   async begin(order: LinkOrder): Promise<Outcome> {
     const { now } = this.#deps;
-    const routeId = await this.#nextRouteId();
-    const job = newJob(orderOf(order), now(), { url: order.originUrl, routeId });
+    const leadRuleId = await this.#rules.nextId();
+    const job = newJob(orderOf(order), now(), { url: order.originUrl, leadRuleId });
     return (await this.#isLed(job)) ? this.#startLed(job) : { why: 'no-room' };
   }
 
   /** Stores a new job and its rule; false when the browser has no room for them. */
   async #isLed(job: Job): Promise<boolean> {
-    const { jobs, routes } = this.#deps;
+    const { jobs } = this.#deps;
     if (!(await remembers(jobs, job))) return false;
-    return routes.lead(routeOf(job)).then(
+    return this.#rules.lead(job).then(
       () => true,
       async () => {
         await jobs.remove(job.key);
@@ -136,7 +132,7 @@ export class LedWay implements Way {
     if (outcome !== 'taken') return this.#backToOrigin(job, tried.downloadId, outcome);
     // A depot that does not get it leads to the origin itself, and so does a master that plans anew: that has given it now.
     const servedBy = serverIn(tried.seen);
-    if (servedBy === undefined) await lead(this.#deps.routes, { ...job, ...DIRECT });
+    if (servedBy === undefined) await this.#rules.lead({ ...job, ...DIRECT });
     await jobs.change(job.key, { ...(servedBy === undefined ? DIRECT : {}), state: 'running', servedBy });
     return 'taken';
   }
@@ -192,8 +188,8 @@ export class LedWay implements Way {
   }
 
   async #resume(job: Job, way: OtherWay, downloadId: number): Promise<GoOn> {
-    const { jobs, routes } = this.#deps;
-    await lead(routes, { ...job, ...way });
+    const { jobs } = this.#deps;
+    await this.#rules.lead({ ...job, ...way });
     await jobs.change(job.key, way);
     await this.#letGo(job, downloadId);
     return { result: 'tried' };
@@ -262,7 +258,7 @@ export class LedWay implements Way {
   }
 
   async #changeTo(found: OtherWay, job: Job, download: Download): Promise<Partial<Job> | undefined> {
-    const { downloads, routes } = this.#deps;
+    const { downloads } = this.#deps;
     const running = await downloads.get(download.id);
     // What the user has done meanwhile holds.
     if (running?.state !== 'in_progress' || running.paused) return undefined;
@@ -274,7 +270,7 @@ export class LedWay implements Way {
       const over = await this.#startOver(job, found);
       return over.result === 'moved' ? over.patch : { state: 'lost' };
     }
-    await lead(routes, { ...job, ...found }).catch(() => undefined);
+    await this.#rules.lead({ ...job, ...found }).catch(() => undefined);
     await this.#letGo(job, download.id);
     return found;
   }
@@ -301,15 +297,15 @@ export class LedWay implements Way {
   }
 
   release(job: Job): Promise<void> {
-    return this.#deps.routes.release(job.routeId);
+    return this.#rules.release(job);
   }
 
   /** From now on its resumptions are led to the master, too: by itself it would ask the same depot. */
   async adopt(job: Job): Promise<void> {
-    const { jobs, routes } = this.#deps;
-    const routeId = await this.#nextRouteId();
-    await jobs.change(job.key, { routeId });
-    await routes.lead(routeOf({ ...job, routeId }));
+    const { jobs } = this.#deps;
+    const leadRuleId = await this.#rules.nextId();
+    await jobs.change(job.key, { leadRuleId });
+    await this.#rules.lead({ ...job, leadRuleId });
   }
 
   async recover(job: Job): Promise<void> {
@@ -330,13 +326,6 @@ export class LedWay implements Way {
       await this.release(job);
       await jobs.remove(job.key);
     } else await this.#backToOrigin(job, undefined, { why: 'depot-silent' });
-  }
-
-  /** Of two jobs that begin at once neither is stored yet. */
-  async #nextRouteId(): Promise<number> {
-    const stored = await this.#deps.jobs.all();
-    this.#lastRouteId = 1 + Math.max(this.#lastRouteId, ...stored.map(({ routeId }) => routeId));
-    return this.#lastRouteId;
   }
 
   #start({ url, name }: Job, outlives?: true): Promise<number> {
@@ -368,10 +357,10 @@ export class LedWay implements Way {
 
   /** Nothing is left on disk, or no byte had come. */
   async #startOver(job: Job, way: OtherWay): Promise<GoOn> {
-    const { downloads, routes } = this.#deps;
+    const { downloads } = this.#deps;
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
-    await lead(routes, { ...job, ...way });
+    await this.#rules.lead({ ...job, ...way });
     const downloadId = await this.#start(job).catch(() => undefined);
     if (downloadId === undefined) return { result: 'lost' };
     return {
@@ -386,17 +375,6 @@ export class LedWay implements Way {
       },
     };
   }
-}
-
-function routeOf(job: Job): Route {
-  return { id: job.routeId, from: job.url, to: job.masterUrl, headers: headersOf(job) };
-}
-
-/** Leads the requests of a job to the master, or to the origin: there, too, if its own address is not the origin's. */
-function lead(routes: Routes, job: Job): Promise<void> {
-  if (job.way === 'chain') return routes.lead(routeOf(job));
-  if (job.url === job.originUrl) return routes.release(job.routeId);
-  return routes.lead({ ...routeOf(job), to: directUrl(job.originUrl) });
 }
 
 /** The depot that an answer is from, as it says. */

@@ -21,7 +21,7 @@ it.each([
       plan: plan({ sizeSource }),
       reportsTo: undefined,
     };
-    const job = newJob(order, NOW_MS, { url: order.originUrl, routeId: 0 });
+    const job = newJob(order, NOW_MS, { url: order.originUrl });
     expect(job).toMatchObject({ predictedSeconds, directSeconds });
   },
 );

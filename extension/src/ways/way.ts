@@ -74,11 +74,7 @@ export function orderOf(link: LinkOrder): JobOrder {
 type JobOrder = Omit<TakeOrder, 'original'> & { readonly original: Pick<Download, 'id' | 'name'> };
 
 /** The job of an order, before anything is done. */
-export function newJob(
-  order: JobOrder,
-  nowMs: number,
-  own: Pick<Job, 'url' | 'routeId'> & Partial<Job>,
-): Job {
+export function newJob(order: JobOrder, nowMs: number, own: Pick<Job, 'url'> & Partial<Job>): Job {
   const { original, originUrl, page, file, inOnePiece, plan, reportsTo } = order;
   // Planned for a size that nobody knew yet: of a smaller file its times would promise, and boast, too much.
   const share = plan.sizeSource === 'assumed' && file.totalBytes ? file.totalBytes / plan.sizeBytes : 1;

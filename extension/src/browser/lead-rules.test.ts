@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { location } from '../testing/plan.ts';
-import { rulesOf } from './routes.ts';
+import { browserRulesOf } from './lead-rules.ts';
 
 interface Rule {
   readonly id: number;
@@ -9,12 +9,12 @@ interface Rule {
 }
 
 const FROM = 'https://origin.example/a(1)/file.iso?x=1&y=a%2Fb';
-const route = { id: 3, from: FROM, to: 'https://master.example/get/x', headers: { 'If-None-Match': '"x"' } };
-const [leading, setting] = rulesOf(route) as [Rule, Rule];
-const matches = (rule: Rule, url: string) => new RegExp(rule.condition.regexFilter).test(url);
+const rule = { id: 3, from: FROM, to: 'https://master.example/get/x', headers: { 'If-None-Match': '"x"' } };
+const [leading, setting] = browserRulesOf(rule) as [Rule, Rule];
+const matches = (own: Rule, url: string) => new RegExp(own.condition.regexFilter).test(url);
 
 it('leads exactly this address to the master, and no page', () => {
-  expect(leading.action).toEqual({ type: 'redirect', redirect: { url: route.to } });
+  expect(leading.action).toEqual({ type: 'redirect', redirect: { url: rule.to } });
   expect(leading.condition.tabIds).toEqual([-1]);
   expect(matches(leading, FROM)).toBe(true);
   for (const other of [`${FROM}#lh-direct`, `${FROM}0`, FROM.replace('.example', 'xexample'), `x${FROM}`])
@@ -28,8 +28,8 @@ it('sets headers for this file at every depot, whatever the ticket, and for noth
   expect(matches(setting, FROM)).toBe(false);
 });
 
-it('gives each route rules of its own', () => {
-  const ids = [1, 2, 3].flatMap((id) => (rulesOf({ ...route, id }) as Rule[]).map((rule) => rule.id));
+it('gives each of several numbers of their own', () => {
+  const ids = [1, 2, 3].flatMap((id) => (browserRulesOf({ ...rule, id }) as Rule[]).map((own) => own.id));
   expect(new Set(ids).size).toBe(6);
-  expect(rulesOf({ ...route, headers: {} })).toHaveLength(1);
+  expect(browserRulesOf({ ...rule, headers: {} })).toHaveLength(1);
 });

@@ -1,8 +1,8 @@
 import { formatOriginRelayTarget, parseOriginUrl } from '@longhaul/shared';
 import { api } from './browser-api.ts';
 
-/** From one address of the add-on's own downloads to another. */
-export interface Route {
+/** Leads requests for one address of the add-on's own downloads to another. */
+export interface LeadRule {
   /** From 1 on. */
   readonly id: number;
   /** The origin's address, without a fragment. */
@@ -13,34 +13,34 @@ export interface Route {
 }
 
 /**
- * Leads requests of the add-on's own downloads elsewhere, for as long as the browser runs. Only Firefox lets an add-on
- * do so: it asks the rules also when it resumes.
+ * The rules of the add-on's own downloads, which hold for as long as the browser runs. Only Firefox lets an add-on lead those: it asks
+ * the rules also when it resumes.
  */
-export interface Routes {
-  lead(route: Route): Promise<void>;
+export interface LeadRules {
+  lead(rule: LeadRule): Promise<void>;
   release(id: number): Promise<void>;
 }
 
 type Rule = chrome.declarativeNetRequest.Rule;
 
-export const browserRoutes: Routes = {
-  lead: async (route) => {
-    const addRules = rulesOf(route) as unknown as Rule[];
-    await api.declarativeNetRequest.updateSessionRules({ removeRuleIds: ruleIds(route.id), addRules });
+export const browserLeadRules: LeadRules = {
+  lead: async (rule) => {
+    const addRules = browserRulesOf(rule) as unknown as Rule[];
+    await api.declarativeNetRequest.updateSessionRules({ removeRuleIds: browserRuleIds(rule.id), addRules });
   },
   release: async (id) => {
-    await api.declarativeNetRequest.updateSessionRules({ removeRuleIds: ruleIds(id) });
+    await api.declarativeNetRequest.updateSessionRules({ removeRuleIds: browserRuleIds(id) });
   },
 };
 
-/** Two rules for each route: one leads, the other one sets headers. */
-function ruleIds(routeId: number): [leads: number, sets: number] {
-  return [2 * routeId - 1, 2 * routeId];
+/** The browser needs two rules for each: one leads, the other one sets headers. */
+function browserRuleIds(id: number): [leads: number, sets: number] {
+  return [2 * id - 1, 2 * id];
 }
 
-/** The rules of one route, as the browser takes them. */
-export function rulesOf({ id, from, to, headers }: Route): readonly object[] {
-  const [leads, sets] = ruleIds(id);
+/** A rule as the browser takes it. */
+export function browserRulesOf({ id, from, to, headers }: LeadRule): readonly object[] {
+  const [leads, sets] = browserRuleIds(id);
   const requestHeaders = Object.entries(headers).map(([header, value]) => ({
     header,
     operation: 'set',
