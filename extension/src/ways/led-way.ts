@@ -1,13 +1,11 @@
-import { HEADERS } from '@longhaul/shared';
-import { AGAIN_AFTER_MS, MOST_TRIES, type whoIsAt } from '../ask/probe-file.ts';
+import type { whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
-import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { Outcome } from '../judge/why-left.ts';
-import type { SeenAnswer, SeenAnswers } from '../watch/seen-answers.ts';
-import { directStart } from './direct-start.ts';
+import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { JobRules, type JobRulesDependencies } from './job-rules.ts';
+import { LedStart, type LedStartDependencies, serverIn } from './led-start.ts';
 import {
   DIRECT,
   type Found,
@@ -21,7 +19,6 @@ import {
 import {
   endOriginal,
   findOwn,
-  judgeOwnAnswer,
   type LinkOrder,
   MAX_RESTARTS,
   newJob,
@@ -32,25 +29,12 @@ import {
   type Way,
 } from './way.ts';
 
-export interface LedWayDependencies extends OtherWayDependencies, JobRulesDependencies {
+export interface LedWayDependencies extends OtherWayDependencies, JobRulesDependencies, LedStartDependencies {
   readonly addonId: string;
-  readonly downloads: Downloads;
-  readonly answers: Pick<SeenAnswers, 'nextOwnAnswer'>;
   readonly whoIsAt: typeof whoIsAt;
   readonly now: () => number;
-  readonly pause: (ms: number) => Promise<void>;
 }
 
-/** What became of a download that was started to be led. */
-interface LedTry {
-  /** `undefined` where the browser started none. */
-  readonly downloadId: number | undefined;
-  readonly seen: SeenAnswer | undefined;
-  readonly isBroken: boolean;
-}
-
-/** Until then the depot's answer to the download itself must have come. */
-const FIRST_ANSWER_MS = 8_000;
 /** What is shorter is nothing to anybody, and a depot that is gone repairs nothing. */
 const STILL_MS = 2_500;
 /** Attempts to go on through the master before the origin itself is asked for the rest, too. */
@@ -71,10 +55,12 @@ export class LedWay implements Way {
   };
   readonly #deps: LedWayDependencies;
   readonly #rules: JobRules;
+  readonly #starts: LedStart;
 
   constructor(deps: LedWayDependencies) {
     this.#deps = deps;
     this.#rules = new JobRules(deps);
+    this.#starts = new LedStart(deps, this.#rules);
   }
 
   async take(order: TakeOrder): Promise<Outcome> {
@@ -87,14 +73,14 @@ export class LedWay implements Way {
       await jobs.remove(job.key);
       return { why: 'finished' };
     }
-    return this.#startLed(job);
+    return this.#starts.start(job);
   }
 
   async begin(order: LinkOrder): Promise<Outcome> {
     const { now } = this.#deps;
     const leadRuleId = await this.#rules.nextId();
     const job = newJob(orderOf(order), now(), { url: order.originUrl, leadRuleId });
-    return (await this.#isLed(job)) ? this.#startLed(job) : { why: 'no-room' };
+    return (await this.#isLed(job)) ? this.#starts.start(job) : { why: 'no-room' };
   }
 
   /** Stores a new job and its rule; false when the browser has no room for them. */
@@ -108,53 +94,6 @@ export class LedWay implements Way {
         return false;
       },
     );
-  }
-
-  /**
-   * Starts the download that the rule leads to the master, and judges what the depot answers. Where its connection breaks before that it is
-   * started again: Firefox may have gone to the one depot of a name that is gone, as a probe may.
-   */
-  async #startLed(job: Job): Promise<Outcome> {
-    const { jobs, pause } = this.#deps;
-    let tried = await this.#tryLed(job);
-    for (let tries = 1; tried.isBroken && tried.downloadId !== undefined && tries < MOST_TRIES; tries += 1) {
-      await pause(AGAIN_AFTER_MS);
-      if (await this.#isCancelled(tried)) break;
-      await this.#discard(tried.downloadId);
-      tried = await this.#tryLed(job);
-    }
-    const outcome = judgeOwnAnswer(tried.seen, job.file);
-    if (await this.#isCancelled(tried)) {
-      await this.release(job);
-      await jobs.remove(job.key);
-      return { why: 'finished' };
-    }
-    if (outcome !== 'taken') return this.#backToOrigin(job, tried.downloadId, outcome);
-    // A depot that does not get it leads to the origin itself, and so does a master that plans anew: that has given it now.
-    const servedBy = serverIn(tried.seen);
-    if (servedBy === undefined) await this.#rules.lead({ ...job, ...DIRECT });
-    await jobs.change(job.key, { ...(servedBy === undefined ? DIRECT : {}), state: 'running', servedBy });
-    return 'taken';
-  }
-
-  /** Whether the user has ended it meanwhile: then nobody wants it from elsewhere. */
-  async #isCancelled({ downloadId }: LedTry): Promise<boolean> {
-    if (downloadId === undefined) return false;
-    const now = await this.#deps.downloads.get(downloadId);
-    return now === undefined || (now.error === 'USER_CANCELED' && !now.paused);
-  }
-
-  /** `isBroken`: its connection ended before an answer came, and before the time for it was over. */
-  async #tryLed(job: Job): Promise<LedTry> {
-    const { jobs, answers, pause } = this.#deps;
-    const answer = answers.nextOwnAnswer(job.url);
-    const downloadId = await this.#start(job, true).catch(() => undefined);
-    if (downloadId === undefined) return { downloadId, seen: undefined, isBroken: false };
-    await jobs.change(job.key, { downloadId });
-    const seen = await Promise.race([answer, pause(FIRST_ANSWER_MS).then(() => 'late' as const)]);
-    return seen === 'late'
-      ? { downloadId, seen: undefined, isBroken: false }
-      : { downloadId, seen, isBroken: seen === undefined };
   }
 
   async goOn(job: Job, download: Download): Promise<GoOn> {
@@ -313,7 +252,7 @@ export class LedWay implements Way {
     const own = await findOwn(downloads, job, addonId);
     const { totalBytes } = job.file;
     if (own?.totalBytes !== undefined && totalBytes !== undefined && own.totalBytes !== totalBytes) {
-      await this.#backToOrigin(job, own.id, { why: 'different-file' });
+      await this.#starts.backToOrigin(job, own.id, { why: 'different-file' });
       return;
     }
     if (own) {
@@ -325,34 +264,7 @@ export class LedWay implements Way {
     if (original?.name === job.name && original.state !== 'interrupted') {
       await this.release(job);
       await jobs.remove(job.key);
-    } else await this.#backToOrigin(job, undefined, { why: 'depot-silent' });
-  }
-
-  #start({ url, name }: Job, outlives?: true): Promise<number> {
-    return this.#deps.downloads.start({ url, name, outlives });
-  }
-
-  /** The depot did not give the file: it is downloaded as if there were no add-on. */
-  async #backToOrigin(job: Job, downloadId: number | undefined, outcome: Outcome): Promise<Outcome> {
-    const { downloads, jobs } = this.#deps;
-    await this.release(job);
-    if (downloadId !== undefined) await this.#discard(downloadId);
-    try {
-      await downloads.start(directStart(job.originUrl, job.page, job.name));
-      await jobs.remove(job.key);
-    } catch {
-      await jobs.change(job.key, { state: 'lost', downloadId: undefined });
-    }
-    return outcome;
-  }
-
-  /** What is not the file may be there as a whole already, under the name that the file is to have. */
-  async #discard(downloadId: number): Promise<void> {
-    const { downloads } = this.#deps;
-    await downloads.cancel(downloadId).catch(() => undefined);
-    const ended = await downloads.get(downloadId);
-    if (ended?.state === 'complete') await removeOther(downloads, downloadId);
-    else await downloads.erase(downloadId).catch(() => undefined);
+    } else await this.#starts.backToOrigin(job, undefined, { why: 'depot-silent' });
   }
 
   /** Nothing is left on disk, or no byte had come. */
@@ -361,7 +273,7 @@ export class LedWay implements Way {
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
     await this.#rules.lead({ ...job, ...way });
-    const downloadId = await this.#start(job).catch(() => undefined);
+    const downloadId = await downloads.start({ url: job.url, name: job.name }).catch(() => undefined);
     if (downloadId === undefined) return { result: 'lost' };
     return {
       result: 'moved',
@@ -375,9 +287,4 @@ export class LedWay implements Way {
       },
     };
   }
-}
-
-/** The depot that an answer is from, as it says. */
-function serverIn(seen: SeenAnswer | undefined): string | undefined {
-  return seen?.headers.get(HEADERS.depot) ?? undefined;
 }
