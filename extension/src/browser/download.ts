@@ -66,6 +66,11 @@ export function toDownload(item: LooseItem): Download {
   };
 }
 
+/** Whether the browser cannot write the file: no attempt helps then, only room. */
+export function isUnwritable({ error = '' }: Partial<Pick<Download, 'error'>>): boolean {
+  return error.startsWith('FILE_') && error !== 'FILE_TRANSIENT_ERROR';
+}
+
 function splitPath(path: string): Pick<Download, 'name' | 'folder'> {
   const end = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
   return { name: path.slice(end + 1), folder: path.slice(0, Math.max(end, 0)) };

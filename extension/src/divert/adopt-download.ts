@@ -1,7 +1,8 @@
 import { fileNameOf, originHref } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
-import { drop, type JobKeeper } from '../jobs/job-keeper.ts';
+import type { JobKeeper } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { drop } from '../jobs/own-download.ts';
 import { factsOf, isSameFile } from '../judge/file-facts.ts';
 import { isInsecure, leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
 import { remember } from '../remember.ts';

@@ -3,8 +3,9 @@ import type { Download } from '../browser/download.ts';
 import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { job } from '../testing/job.ts';
 import { memoryArea } from '../testing/memory-area.ts';
+import type { GoOn } from './continuation.ts';
 import type { Job } from './job.ts';
-import { type GoOn, JobKeeper } from './job-keeper.ts';
+import { JobKeeper } from './job-keeper.ts';
 import { JobStore } from './job-store.ts';
 
 const BROKEN = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true } as const;

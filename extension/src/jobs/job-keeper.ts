@@ -1,54 +1,12 @@
-import type { Download } from '../browser/download.ts';
+import { type Download, isUnwritable } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
+import type { Continuation, Lead } from './continuation.ts';
 import type { Interruption, Job, JobState } from './job.ts';
 import type { JobStore } from './job-store.ts';
+import { drop, letGo } from './own-download.ts';
 import { isTooSlow, PACE_LOOK_MS, paceAt, secondsLeft } from './pace.ts';
 import { awakeWait, nextTryAtMs } from './retry-times.ts';
 import { isLateLook, isToBeAsked, standstillAt } from './standstill.ts';
-
-/** How an interrupted job can go on in this browser. */
-export interface Continuation {
-  /** Left out where another way costs bytes. */
-  readonly standstill?: {
-    /** Nothing has come to a running download for so long when it is asked why. */
-    readonly afterMs: number;
-    /**
-     * Leads it to another way where its entry depot is gone. Gives what changes in the job; `undefined` where the depot is there,
-     * which repairs what is behind it itself, or nothing could be done.
-     */
-    readonly leaveGone: (job: Job, download: Download) => Promise<Partial<Job> | undefined>;
-  };
-  /**
-   * Tries once. What comes of it shows in the download; the answer says why nothing could be tried. One that is complete is not the
-   * file: it goes as soon as the file is there again, and stays where the site has that now.
-   */
-  goOn(job: Job, download: Download): Promise<GoOn>;
-  /** Looks once for a way that ends sooner than this slow one, which has so long to go; `undefined` when there is none. */
-  change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined>;
-  /** Bytes come again after an interruption. */
-  recovered(job: Job, download: Download): Promise<void>;
-  /**
-   * Leads a job elsewhere, as the user wants: to the origin itself, or over depots that are not in its chain. What is on
-   * disk stands until then; `not-yet` where no such way has the file.
-   */
-  lead(job: Job, download: Download, to: Lead): Promise<GoOn>;
-  /** A job has ended, whole or not: whatever was set up for it goes. */
-  release(job: Job): Promise<void>;
-}
-
-/** Where the user can lead a job. */
-export type Lead = 'direct' | 'elsewhere';
-
-export type GoOn =
-  | { readonly result: 'tried' }
-  /** Not now: a later attempt may. */
-  | { readonly result: 'not-yet'; readonly problem: string }
-  /** The browser wants a click of the user. */
-  | { readonly result: 'click' }
-  /** The job's download is another one now, as this patch says. */
-  | { readonly result: 'moved'; readonly patch: Partial<Job> }
-  /** There is nothing left to go on from, and no more attempts to start again. */
-  | { readonly result: 'lost' };
 
 export interface KeeperDependencies {
   readonly downloads: Downloads;
@@ -373,37 +331,6 @@ function isAsLong({ totalBytes }: Download, { file }: Job): boolean {
   return totalBytes === undefined || totalBytes === (file.totalBytes ?? totalBytes);
 }
 
-/** Whether the browser cannot write the file: no attempt helps then, only room. */
-export function isUnwritable({ error = '' }: Partial<Pick<Download, 'error'>>): boolean {
-  return error.startsWith('FILE_') && error !== 'FILE_TRANSIENT_ERROR';
-}
-
 function pathOf({ folder, name }: Pick<Download, 'folder' | 'name'>): string {
   return `${folder}/${name}`;
-}
-
-/** Pauses a download of a job for a moment. Should the background end meanwhile, its next life lets it go on. */
-export async function hold(
-  { downloads, jobs }: Pick<KeeperDependencies, 'downloads' | 'jobs'>,
-  { key }: Pick<Job, 'key'>,
-  downloadId: number,
-): Promise<void> {
-  await jobs.change(key, { isHeld: true });
-  await downloads.pause(downloadId).catch(() => undefined);
-}
-
-/** Lets a download that was held go on. Does not wait for that: in Firefox it settles when the download has ended. */
-export async function letGo(
-  { downloads, jobs }: Pick<KeeperDependencies, 'downloads' | 'jobs'>,
-  { key }: Pick<Job, 'key'>,
-  downloadId: number,
-): Promise<void> {
-  downloads.resume(downloadId).catch(() => undefined);
-  await jobs.change(key, { isHeld: undefined });
-}
-
-/** Ends a download and takes it off the browser's list, as far as it is there. */
-export async function drop(downloads: Downloads, id: number): Promise<void> {
-  await downloads.cancel(id).catch(() => undefined);
-  await downloads.erase(id).catch(() => undefined);
 }

@@ -1,8 +1,8 @@
 import type { RunningLeg } from '@longhaul/shared';
 import type { MasterTest } from '../ask/test-master.ts';
 import type { History } from '../history/history.ts';
+import type { Lead } from '../jobs/continuation.ts';
 import type { Job, JobState } from '../jobs/job.ts';
-import type { Lead } from '../jobs/job-keeper.ts';
 import type { RulesReply } from '../settings/rules-file.ts';
 import type { HeldKey, Settings, SettingsProblem } from '../settings/settings.ts';
 import type { SiteUse } from '../settings/site-rules.ts';

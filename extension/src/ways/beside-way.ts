@@ -1,8 +1,9 @@
-import type { Download } from '../browser/download.ts';
+import { type Download, isUnwritable } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
+import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn, hold, isUnwritable, type Lead, letGo } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { drop, hold, letGo } from '../jobs/own-download.ts';
 import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import type { Outcome } from '../judge/why-left.ts';

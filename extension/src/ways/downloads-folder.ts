@@ -1,6 +1,6 @@
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Downloads } from '../browser/downloads.ts';
-import { drop } from '../jobs/job-keeper.ts';
+import { drop } from '../jobs/own-download.ts';
 
 interface DownloadsFolderDependencies {
   readonly downloads: Downloads;

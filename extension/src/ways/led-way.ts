@@ -1,7 +1,8 @@
 import type { whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
+import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, type GoOn, hold, type Lead, letGo } from '../jobs/job-keeper.ts';
+import { drop, hold, letGo } from '../jobs/own-download.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { JobRules, type JobRulesDependencies } from './job-rules.ts';

@@ -1,8 +1,8 @@
 import type { askMaster, PlanReply } from '../ask/ask-master.ts';
 import type { Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
+import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
-import type { GoOn, Lead } from '../jobs/job-keeper.ts';
 import { isSameFile } from '../judge/file-facts.ts';
 import { mayBeTold } from '../judge/rules.ts';
 import { sayCode } from '../judge/why-left.ts';

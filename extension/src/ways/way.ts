@@ -1,8 +1,8 @@
 import type { PlanAnswer } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
+import type { Continuation } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
-import type { Continuation } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { type FileFacts, factsOf, isSameFile, isStrongTag } from '../judge/file-facts.ts';
 import { type Outcome, sayCode } from '../judge/why-left.ts';

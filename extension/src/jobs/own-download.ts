@@ -1,0 +1,34 @@
+import type { Downloads } from '../browser/downloads.ts';
+import type { Job } from './job.ts';
+import type { JobStore } from './job-store.ts';
+
+interface JobDownloads {
+  readonly downloads: Downloads;
+  readonly jobs: JobStore;
+}
+
+/** Pauses a download of a job for a moment. Should the background end meanwhile, its next life lets it go on. */
+export async function hold(
+  { downloads, jobs }: JobDownloads,
+  { key }: Pick<Job, 'key'>,
+  downloadId: number,
+): Promise<void> {
+  await jobs.change(key, { isHeld: true });
+  await downloads.pause(downloadId).catch(() => undefined);
+}
+
+/** Lets a download that was held go on. Does not wait for that: in Firefox it settles when the download has ended. */
+export async function letGo(
+  { downloads, jobs }: JobDownloads,
+  { key }: Pick<Job, 'key'>,
+  downloadId: number,
+): Promise<void> {
+  downloads.resume(downloadId).catch(() => undefined);
+  await jobs.change(key, { isHeld: undefined });
+}
+
+/** Ends a download and takes it off the browser's list, as far as it is there. */
+export async function drop(downloads: Downloads, id: number): Promise<void> {
+  await downloads.cancel(id).catch(() => undefined);
+  await downloads.erase(id).catch(() => undefined);
+}
