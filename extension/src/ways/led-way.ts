@@ -163,6 +163,7 @@ export class LedWay implements Way {
     return { problem };
   }
 
+  /** As the master plans it now. */
   async #asPlanned(job: Job): Promise<Found> {
     const planned = await planAnew(this.#deps, job);
     return planned.way ? this.#proved(job, planned.way, job.bytes) : planned;
@@ -215,6 +216,7 @@ export class LedWay implements Way {
     return found;
   }
 
+  /** A way past these depots, or the direct one, that has the next byte and ends sooner than in so many seconds. */
   async #fasterWay(
     job: Job,
     bytes: number,
