@@ -4,7 +4,8 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 export type Content = string | Uint8Array;
 
 export function sha256(content: Content): Uint8Array {
-  return hash('sha256', content, 'buffer');
+  // Asked for bytes, Node takes four times as long (24.21).
+  return Buffer.from(hash('sha256', content, 'hex'), 'hex');
 }
 
 /** SHA-256, base64url. */
