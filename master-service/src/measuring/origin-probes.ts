@@ -130,8 +130,7 @@ export class OriginProbes {
       return;
     }
     this.#wishes.setLast(host, { port, atMs: nowMs });
-    const { oldest } = this.#wishes;
-    if (this.#wishes.size > MOST_WISHES && oldest !== undefined) this.#wishes.delete(oldest);
+    if (this.#wishes.size > MOST_WISHES) this.#wishes.deleteOldest();
   }
 
   /** What the depot `id`, which has just been heard, shall probe now; `undefined` for nothing. */

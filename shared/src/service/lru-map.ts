@@ -35,23 +35,15 @@ export class LruMap<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    this.#delete(key);
     const { most, weigh } = this.#limit;
     const weight = weigh(key, value);
-    if (weight > most) return;
-    this.#entries.set(key, { value, weight });
-    this.#weight += weight;
-    while (this.#entries.size > this.#capacity || this.#weight > most) {
-      const { oldest } = this.#entries;
-      if (oldest === undefined) return;
-      this.#delete(oldest);
+    const before = this.#entries.setLast(key, { value, weight });
+    this.#weight += weight - (before?.weight ?? 0);
+    if (weight > most) {
+      this.#entries.delete(key);
+      this.#weight -= weight;
     }
-  }
-
-  #delete(key: Key): void {
-    const held = this.#entries.get(key);
-    if (held === undefined) return;
-    this.#entries.delete(key);
-    this.#weight -= held.weight;
+    while (this.#entries.size > this.#capacity || this.#weight > most)
+      this.#weight -= this.#entries.deleteOldest()?.weight ?? 0;
   }
 }

@@ -7,6 +7,7 @@ const change = fc.oneof(
   fc.record({ kind: fc.constant('set' as const), key, value: fc.nat(9) }),
   fc.record({ kind: fc.constant('set-last' as const), key, value: fc.nat(9) }),
   fc.record({ kind: fc.constant('delete' as const), key, value: fc.constant(0) }),
+  fc.record({ kind: fc.constant('delete-oldest' as const), key, value: fc.constant(0) }),
 );
 const ask = fc.record({ kind: fc.constant('get-last' as const), key, value: fc.constant(0) });
 const changeOrAsk = fc.oneof(change, ask);
@@ -19,7 +20,11 @@ function both() {
     theirs,
     apply: ({ kind, key: name, value }: Change) => {
       if (kind === 'delete') expect(ours.delete(name)).toBe(theirs.delete(name));
-      else if (kind === 'get-last') {
+      else if (kind === 'delete-oldest') {
+        const [oldest] = theirs;
+        expect(ours.deleteOldest()).toBe(oldest?.[1]);
+        if (oldest) theirs.delete(oldest[0]);
+      } else if (kind === 'get-last') {
         const known = theirs.get(name);
         expect(ours.getLast(name)).toBe(known);
         if (known === undefined) return;
@@ -29,7 +34,7 @@ function both() {
         ours.set(name, value);
         theirs.set(name, value);
       } else {
-        ours.setLast(name, value);
+        expect(ours.setLast(name, value)).toBe(theirs.get(name));
         theirs.delete(name);
         theirs.set(name, value);
       }

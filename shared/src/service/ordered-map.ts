@@ -36,11 +36,12 @@ export class OrderedMap<Key, Value> {
     else this.#append(key, value);
   }
 
-  /** The same, and the key comes last. */
-  setLast(key: Key, value: Value): void {
+  /** The same, and the key comes last. Gives the value that it had. */
+  setLast(key: Key, value: Value): Value | undefined {
     const known = this.#entries.get(key);
     if (known) this.#takeOut(known);
     this.#append(key, value);
+    return known?.value;
   }
 
   /** The value of a key, which comes last from now on: nothing is looked up twice. Nobody may be going through the map meanwhile. */
@@ -53,6 +54,15 @@ export class OrderedMap<Key, Value> {
       this.#link(entry);
     }
     return entry.value;
+  }
+
+  /** Removes the key that came first, and gives its value; `undefined` when there is none. */
+  deleteOldest(): Value | undefined {
+    const first = this.#first;
+    if (!first) return undefined;
+    this.#entries.delete(first.key);
+    this.#takeOut(first);
+    return first.value;
   }
 
   delete(key: Key): boolean {
