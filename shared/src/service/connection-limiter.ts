@@ -79,7 +79,7 @@ export class ConnectionLimiter {
 
   /** For whom a connection from an address counts: its /24 or /48, or a trusted address by itself. */
   networkOf(address: string): string {
-    return this.#init.isTrusted(address) ? address : clientPrefix(address);
+    return networkOf(address, this.#init.isTrusted(address));
   }
 
   /** Stands before everything that listens to a server's connections by now, and takes note of its requests. */
@@ -131,7 +131,7 @@ export class ConnectionLimiter {
     // It is gone already.
     if (remoteAddress === undefined) return false;
     const isKnown = isTrusted(remoteAddress);
-    const name = this.networkOf(remoteAddress);
+    const name = networkOf(remoteAddress, isKnown);
     const network = this.#networks.get(name) ?? { name, open: 0, waiting: 0 };
     const others = isKnown ? 0 : (elsewhere?.of(name) ?? 0);
     const counts = { open: network.open + others, waiting: network.waiting + others };
@@ -164,6 +164,10 @@ export class ConnectionLimiter {
     network.waiting -= 1;
     this.#init.elsewhere?.note(network.name, 0, -1);
   }
+}
+
+function networkOf(address: string, isTrusted: boolean): string {
+  return isTrusted ? address : clientPrefix(address);
 }
 
 /** The bound that one more connection would be over, where `taken` of all places are. */

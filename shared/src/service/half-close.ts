@@ -34,11 +34,12 @@ export function allowHalfClose(
   // Node's own name for it, which its declarations lack.
   Object.assign(server, { httpAllowHalfOpen: true });
   const note = ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const asked = connections.get(socket) ?? { atMs: 0, isTunnel: false, open: new Set() };
+    const known = connections.get(socket);
+    const asked = known ?? { atMs: 0, isTunnel: false, open: new Set() };
     asked.atMs = nowMs();
     asked.open.add(response);
     response.once('close', () => asked.open.delete(response));
-    if (connections.has(socket)) return;
+    if (known) return;
     connections.set(socket, asked);
     // Before HTTP hears of it, which then ends the connection with the last answer.
     socket.prependListener('end', () => {

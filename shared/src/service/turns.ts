@@ -8,10 +8,19 @@ const MOST_WAITING_PER_CONNECTION = 16;
 /** Requests that may wait on all connections, with heads of up to 32 KiB each. */
 const MOST_WAITING = 1000;
 
+/** The requests of one connection. */
+interface Line {
+  /** Those that are not answered to their end. */
+  open: number;
+  /** The answer that nothing waited before, until it has gone: a connection that rests must not hold on to it. */
+  first: ServerResponse | undefined;
+  /** Until the last of those behind it is answered; `undefined` where there is none. */
+  last: Promise<void> | undefined;
+}
+
 /** One request of a connection at a time: pipelined requests wait for their turn, so that none of them holds a slot. */
 export class Turns {
-  readonly #last = new WeakMap<object, Promise<void>>();
-  readonly #open = new WeakMap<object, number>();
+  readonly #lines = new WeakMap<object, Line>();
   readonly #waiting = new FairRoom(MOST_WAITING);
 
   /**
@@ -20,36 +29,42 @@ export class Turns {
    */
   take(request: IncomingMessage, response: ServerResponse, serve: () => Promise<void> | void): boolean {
     const connection = request.socket;
-    const before = this.#count(connection);
-    if (before === 0) {
-      this.#open.set(connection, 1);
-      this.#serveFirst(connection, response, serve);
+    const line = this.#lines.get(connection);
+    if (!line || line.open === 0) {
+      this.#serveFirst(connection, line, response, serve);
       return true;
     }
-    if (before > MOST_WAITING_PER_CONNECTION) return false;
+    if (line.open > MOST_WAITING_PER_CONNECTION) return false;
     const network = clientPrefix(connection.remoteAddress ?? '');
     if (!this.#waiting.take(network, 1)) return false;
-    this.#open.set(connection, before + 1);
-    const turn = async () => {
-      await this.#last.get(connection);
+    line.open += 1;
+    const turn = async (before: Promise<void> | undefined) => {
+      await before;
       this.#waiting.giveBack(network, 1);
       if (!connection.destroyed) await serve();
       await endOf(response, connection);
-      this.#open.set(connection, this.#count(connection) - 1);
+      line.open -= 1;
     };
-    this.#last.set(connection, turn());
+    line.last = turn(line.last ?? (line.first && endOf(line.first, connection)));
     return true;
   }
 
   /** Nothing waits before it, and most often nothing comes behind: then there is nobody to tell of its end but the count. */
-  #serveFirst(connection: Duplex, response: ServerResponse, serve: () => Promise<void> | void): void {
-    const ended = new Promise<void>((resolve) => {
-      response.once('close', () => {
-        resolve();
-        this.#open.set(connection, this.#count(connection) - 1);
-      });
+  #serveFirst(
+    connection: Duplex,
+    known: Line | undefined,
+    response: ServerResponse,
+    serve: () => Promise<void> | void,
+  ): void {
+    const line = known ?? { open: 0, first: response, last: undefined };
+    if (!known) this.#lines.set(connection, line);
+    line.open = 1;
+    line.first = response;
+    line.last = undefined;
+    response.once('close', () => {
+      line.open -= 1;
+      line.first = undefined;
     });
-    this.#last.set(connection, ended);
     // Not at once: what came with it is taken in first, so that too many are seen as such.
     queueMicrotask(() => {
       if (!connection.destroyed) void serve();
@@ -58,11 +73,7 @@ export class Turns {
 
   /** Whether a request of this connection has not been answered to its end. */
   isBusy(connection: Duplex): boolean {
-    return this.#count(connection) > 0;
-  }
-
-  #count(connection: object): number {
-    return this.#open.get(connection) ?? 0;
+    return (this.#lines.get(connection)?.open ?? 0) > 0;
   }
 }
 
