@@ -9,6 +9,7 @@ import {
 import { LonghaulError } from '../errors.ts';
 import type { Content } from './digests.ts';
 import { type PairMac, pairMacOf } from './key-agreement.ts';
+import { LruMap } from './lru-map.ts';
 
 /** Checks an Ed25519 signature of 64 bytes. */
 export type VerifySignature = (bytes: Uint8Array, signature: Uint8Array) => boolean;
@@ -50,10 +51,19 @@ export function parseKeyPair(pem: string, name: string): KeyPair {
   throw new LonghaulError('config-invalid', { detail: `${name} is not an Ed25519 key` });
 }
 
+/** Public keys that are kept parsed: those of depots, each of which is heard every second. */
+const MOST_PARSED_KEYS = 2_000;
+const verifiers = new LruMap<string, VerifySignature>(MOST_PARSED_KEYS);
+
 /** Verifies with a raw public key in base64url; `undefined` when that is not a key. */
 export function verifierFor(publicKey: string): VerifySignature | undefined {
+  const known = verifiers.get(publicKey);
+  if (known) return known;
   try {
-    return verifyWith(createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' }));
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
+    const verifier = verifyWith(key);
+    verifiers.set(publicKey, verifier);
+    return verifier;
   } catch {
     return undefined;
   }
