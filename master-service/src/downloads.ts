@@ -115,8 +115,8 @@ export function createDownloads(init: DownloadsInit) {
     evidence: (of, to, from, nowMs) =>
       ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),
     ...(random ? { random } : {}),
-    onIssued: ({ isToLearn, ...plan }, { clientAddress }, { basis }) => {
-      const { jobId, chain, alternatives, lanes, host, isAsked } = plan;
+    onIssued: (plan, { clientAddress }, { basis }) => {
+      const { jobId, chain, alternatives, lanes, host, isAsked, isToLearn } = plan;
       const network = clientPrefix(clientAddress);
       jobs.add({ jobId, chain, alternatives, lanes, host, isAsked, basis, network });
       if (isToLearn) emit({ type: 'explored', jobId, host });

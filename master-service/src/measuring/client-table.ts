@@ -178,7 +178,10 @@ export class ClientTable {
 
   /** What depots have measured of where they themselves saw a network's clients come from. */
   #said(prefix: string): [depot: string, fact: Fact<ClientFigures>][] {
-    return [...(this.#aliases?.ofEach(prefix) ?? [])].flatMap(([depot, seenAs]) => {
+    const seen = this.#aliases?.ofEach(prefix);
+    // Of most networks there is nothing, and each request asks.
+    if (!seen || seen.size === 0) return [];
+    return [...seen].flatMap(([depot, seenAs]) => {
       const fact = this.#ends.known(seenAs).get(depot);
       return fact ? [[depot, fact]] : [];
     });

@@ -57,9 +57,9 @@ export class PlanIssuer {
     request: DownloadRequest,
     { size, route, signalling, group }: Decided,
     caps: RateCaps | undefined,
-    known: Pick<IssuedPlan, 'upDepots' | 'known'>,
+    then: Pick<IssuedPlan, 'upDepots' | 'known' | 'left'>,
     nowMs: number,
-  ): Result<Omit<IssuedPlan, 'left'>> {
+  ): Result<IssuedPlan> {
     const { url, kind, clientAddress: address } = request;
     const { tickets } = this.#init;
     const isChain = route.decision === 'chain';
@@ -99,7 +99,7 @@ export class PlanIssuer {
       ...(isAwaited ? { aheadTicket: ticket } : {}),
       host: url.host,
       wholes: isCounted ? wholesOf(size, budget.value, isCharged) : Number.POSITIVE_INFINITY,
-      ...known,
+      ...then,
       duplicates: isChain ? [...others, originHref(url)] : [],
       lastStartSeconds: tickets.lastStart(Math.floor(nowMs / 1000)),
       ...(issued ? { endOfLifeSeconds: issued.claims.endOfLife } : {}),

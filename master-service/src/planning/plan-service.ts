@@ -197,12 +197,12 @@ export class PlanService {
     const explained = (plan: IssuedPlan) =>
       isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
     if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issuer.issue(request, decided.value, caps, known, nowMs);
+    const issued = this.#issuer.issue(request, decided.value, caps, { ...known, left }, nowMs);
     if (!issued.ok) {
       const before = issued.error.code === 'rate-limited' ? this.#paidBefore(key, request, nowMs) : undefined;
       return before ? ok(before) : issued;
     }
-    const plan = explained({ ...issued.value, left });
+    const plan = explained(issued.value);
     this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, { chars: charsOf(plan), wholes: plan.wholes, use }, nowMs, asked);

@@ -8,6 +8,7 @@ const OPTION_TEXT = /^[!-.0-~]*$/;
  * stays, and is refused as options; no byte behind them changes.
  */
 export function withPlainOptions(rawTarget: string): string {
+  if (!rawTarget.includes('%')) return rawTarget;
   return rawTarget.replace(OPTIONS, (_, text: string) => `/get/~${plain(text)}/`);
 }
 

@@ -24,7 +24,7 @@ import type { EntryGroups } from './entry-groups.ts';
 /** Enough that two jobs of one week never share an id, and short in tickets and logs. */
 const JOB_ID_BYTES = 8;
 /** Ids are drawn for so many jobs at once: most of a draw's cost is not its bytes'. */
-const JOB_IDS_AT_ONCE = 64;
+const JOB_IDS_AT_ONCE = 512;
 /** A tunnel's ticket is for a server and not for a file, and browsers ask for another one each half an hour: it lives no longer. */
 const TUNNEL_SECONDS = 86_400;
 
