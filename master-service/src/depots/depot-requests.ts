@@ -84,7 +84,6 @@ export class DepotRequests {
       port,
       path,
       headers: { host: formatAuthority(host, port) },
-      signal: AbortSignal.timeout(this.#init.timeoutMs),
     };
     this.#count(record.id, 1);
     const outgoing = tls
@@ -98,7 +97,10 @@ export class DepotRequests {
     // A depot that cannot be reached is found out by its heartbeats.
     outgoing.on('error', () => {});
     outgoing.end();
+    // A signal would go off, and make an error of it, also after the answer.
+    const timer = setTimeout(() => outgoing.destroy(), this.#init.timeoutMs);
     await new Promise((resolve) => outgoing.once('close', resolve));
+    clearTimeout(timer);
     this.#count(record.id, -1);
   }
 
