@@ -506,8 +506,8 @@ class Simulation {
   }
 }
 
-function worldOf({ depots, prefixes, origins, downloads, hours, restart }: SimPlan): SimLine['world'] {
-  return { depots, prefixes, origins, downloads, hours, restart };
+function worldOf({ depots, prefixes, origins, shape, downloads, hours, restart }: SimPlan): SimLine['world'] {
+  return { depots, prefixes, origins, ...(shape ? { shape } : {}), downloads, hours, restart };
 }
 
 /** Addresses by autonomous system, whose networks are neighbours. */

@@ -5,6 +5,7 @@ import { openLineFile } from '../results/result-file.ts';
 import { describeRun, fingerprintOf } from '../results/run-info.ts';
 import { runSim, type SimDecision, type SimPlan } from './run-sim.ts';
 import { KNOWLEDGE, KNOWLEDGE_IDS, RESTART_IDS, RESTARTS, simLineSchema } from './sim-line.ts';
+import { USUAL_SHAPE } from './world.ts';
 import { writeSimReport } from './write-sim-report.ts';
 
 export interface SimCommand {
@@ -25,6 +26,9 @@ const OPTIONS = {
   downloads: { type: 'string' },
   hours: { type: 'string' },
   seed: { type: 'string' },
+  'content-percent': { type: 'string' },
+  'local-percent': { type: 'string' },
+  'depot-cities': { type: 'string' },
   knowledge: { type: 'string' },
   restart: { type: 'string' },
   json: { type: 'string' },
@@ -42,6 +46,9 @@ const PRESETS: Readonly<Record<NumberOption, number>> = {
   downloads: 2000,
   hours: 48,
   seed: 1,
+  'content-percent': USUAL_SHAPE.contentPercent,
+  'local-percent': USUAL_SHAPE.localPercent,
+  'depot-cities': USUAL_SHAPE.depotCities,
 };
 
 /** What stands in the lab's usage text. */
@@ -78,6 +85,11 @@ export function readSimCommand(args: readonly string[]): SimCommand {
     downloads: whole('downloads', 20, 10_000_000),
     hours: whole('hours', 1, 10_000),
     seed: whole('seed', 0, 2 ** 32 - 1),
+    shape: {
+      contentPercent: whole('content-percent', 0, 100),
+      localPercent: whole('local-percent', 0, 100),
+      depotCities: whole('depot-cities', 1, USUAL_SHAPE.depotCities),
+    },
     knowledge,
     restart: restart ?? 'keep',
   };

@@ -38,6 +38,10 @@ export const simLineSchema = z.object({
     downloads: z.number(),
     hours: z.number(),
     restart: z.enum(RESTART_IDS),
+    /** Where depots and origins stand; left out: as usual. */
+    shape: z
+      .object({ contentPercent: z.number(), localPercent: z.number(), depotCities: z.number() })
+      .optional(),
   }),
   knowledge: z.enum(KNOWLEDGE_IDS),
   /** From 0 on. */

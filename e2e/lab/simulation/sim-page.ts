@@ -6,6 +6,7 @@ import { mean } from '../results/statistics.ts';
 import { RESTART_BEFORE } from './run-sim.ts';
 import { KNOWLEDGE, KNOWLEDGE_IDS, type Knowledge, RESTARTS, type SimLine } from './sim-line.ts';
 import { HEAP_MB } from './simulated-master.ts';
+import { USUAL_SHAPE } from './world.ts';
 
 /** Parts of a run, at its end, that show what is learned. */
 const LAST = 5;
@@ -42,6 +43,7 @@ export function simPage({ info, lines }: Lines<SimLine>): string {
     bulletList([
       'No packets: times come from the models that the planner has, too, so that regret is of knowledge and search alone',
       'Regret: time of the plan over time of the best way that the oracle found at that moment (direct, and chains of up to three of the depots that lie best), less 1; score: the inverse, in the mean',
+      ...shapeItems(world),
       ...ids.map((id) => `\`${id}\`: ${KNOWLEDGE[id]}`),
       `The master is a process of its own with a heap of ${HEAP_MB} MB, and keeps what it learns as masters do. In the middle: ${RESTARTS[world.restart]}`,
       commandItem(info),
@@ -112,6 +114,24 @@ export function simPage({ info, lines }: Lines<SimLine>): string {
     ),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** What is not as usual of where depots and origins stand. */
+function shapeItems({ shape = USUAL_SHAPE }: SimLine['world']): string[] {
+  const { contentPercent, localPercent, depotCities } = shape;
+  return [
+    ...(contentPercent > 0
+      ? [
+          `Of a hundred origins ${contentPercent} are content networks: everybody meets the nearest of their servers`,
+        ]
+      : []),
+    ...(localPercent > 0
+      ? [
+          `Of a hundred origins ${localPercent} stand in the city of a client network that often asks for them`,
+        ]
+      : []),
+    ...(depotCities < USUAL_SHAPE.depotCities ? [`Depots stand in no more than ${depotCities} cities`] : []),
+  ];
 }
 
 /** What a master that measures came to, beside what is wanted; nothing where none did. */

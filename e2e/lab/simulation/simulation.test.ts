@@ -10,7 +10,7 @@ import { type Download, Oracle, trueSeconds } from './oracle.ts';
 import { readSimCommand, simulate } from './sim-command.ts';
 import { type SimLine, simLineSchema } from './sim-line.ts';
 import { SimulatedMaster } from './simulated-master.ts';
-import { World } from './world.ts';
+import { type End, USUAL_SHAPE, World, type WorldShape } from './world.ts';
 
 const SIZE = { depots: 12, prefixes: 2000, origins: 500 };
 
@@ -38,6 +38,25 @@ describe('the drawn world', () => {
     expect(full.length).toBeLessThan(100);
     const usualLoss = median(legs.map(({ lossRate }) => lossRate));
     for (const { lossRate } of full) expect(lossRate).toBeGreaterThan(usualLoss);
+  });
+
+  test("has depots in some cities only, origins in a client's city, and content networks near everybody, as far as that is asked for", () => {
+    const world = (shape: Partial<WorldShape>) =>
+      new World({ ...SIZE, shape: { ...USUAL_SHAPE, ...shape } }, 1);
+    const rttMs = (drawn: World, one: End, other: End) => drawn.leg(one, other, 0).rttMs;
+    const [usual, oneCity] = [world({}), world({ depotCities: 1 })];
+    expect(usual.leg(usual.client(7), usual.origin(9), 0)).toEqual(
+      new World(SIZE, 1).leg(usual.client(7), usual.origin(9), 0),
+    );
+    for (let depot = 1; depot < SIZE.depots; depot += 1)
+      expect(rttMs(oneCity, oneCity.depot(0), oneCity.depot(depot))).toBeLessThan(20);
+    const local = world({ localPercent: 100 });
+    const content = world({ contentPercent: 100 });
+    const medianMs = (drawn: World, originOf: (client: number) => End) =>
+      median(Array.from({ length: 50 }, (_, client) => rttMs(drawn, drawn.client(client), originOf(client))));
+    expect(medianMs(usual, (client) => usual.origin(client))).toBeGreaterThan(80);
+    expect(medianMs(local, (client) => local.origin(client))).toBeLessThan(30);
+    expect(medianMs(content, () => content.origin(0))).toBeLessThan(30);
   });
 
   test('gains by relays about what was measured in the real one: most ways, with a long tail', () => {

@@ -6,6 +6,17 @@ export interface WorldSize {
   /** Networks of clients: /24 and /48. */
   readonly prefixes: number;
   readonly origins: number;
+  readonly shape?: WorldShape;
+}
+
+/** Where depots and origins stand. */
+export interface WorldShape {
+  /** Of a hundred origins so many are content networks, with servers in the largest cities: everybody meets the nearest one. */
+  readonly contentPercent: number;
+  /** Of a hundred origins so many stand in the city of the client network of their number: the more popular both are, the more often they meet. */
+  readonly localPercent: number;
+  /** Depots stand in so many cities. */
+  readonly depotCities: number;
 }
 
 /** Somebody in the drawn internet. Clients stand for their prefix. */
@@ -25,9 +36,15 @@ export interface End {
   readonly sender: CongestionControl;
   /** What it gives to one connection; undefined where it does not hold back. */
   readonly connectionBps: number | undefined;
+  /** Its servers stand in many cities, whatever its own place. */
+  readonly isContentNetwork?: boolean;
 }
 
 const CITIES = 150;
+/** Every origin in one place, that and all else anywhere. */
+export const USUAL_SHAPE: WorldShape = { contentPercent: 0, localPercent: 0, depotCities: CITIES };
+/** The largest ones, in which content networks have servers. */
+const CONTENT_CITIES = 60;
 const SYSTEMS_PER_CITY = 20;
 const EARTH_KM = 6371;
 /** Light in glass, there and back. */
@@ -48,10 +65,12 @@ const MIB = 1_048_576;
  */
 export class World {
   readonly size: WorldSize;
+  readonly #shape: WorldShape;
   readonly #hashed: Hashed;
 
   constructor(size: WorldSize, seed: number) {
     this.size = size;
+    this.#shape = size.shape ?? USUAL_SHAPE;
     this.#hashed = new Hashed(seed);
   }
 
@@ -76,7 +95,7 @@ export class World {
     return {
       kind: 'depot',
       number,
-      ...this.#place(2, number),
+      ...this.#place(2, number, this.#cityOf(2, number, this.#shape.depotCities)),
       accessRttMs: 0.5,
       accessLossRate: 1e-6,
       accessRateBps: clamp(h.logNormal(2e9, 0.7, 2, number, 4), 500e6, 10e9),
@@ -88,15 +107,18 @@ export class World {
 
   origin(number: number): End {
     const h = this.#hashed;
+    const { contentPercent, localPercent } = this.#shape;
+    const isLocal = 100 * h.uniform(3, number, 11) < localPercent;
+    const isContentNetwork = 100 * h.uniform(3, number, 10) < contentPercent;
+    const isBad = h.uniform(3, number, 6) < 0.03 && !isContentNetwork;
+    const city = isLocal ? this.#cityOf(1, number % this.size.prefixes) : this.#cityOf(3, number);
     return {
       kind: 'origin',
       number,
-      ...this.#place(3, number),
+      ...this.#place(3, number, city),
+      ...(isContentNetwork ? { isContentNetwork } : {}),
       accessRttMs: h.logNormal(1, 0.5, 3, number, 2),
-      accessLossRate: Math.min(
-        0.02,
-        h.logNormal(h.uniform(3, number, 6) < 0.03 ? 1e-3 : 3e-6, 0.8, 3, number, 3),
-      ),
+      accessLossRate: Math.min(0.02, h.logNormal(isBad ? 1e-3 : 3e-6, 0.8, 3, number, 3)),
       accessRateBps: clamp(h.logNormal(800e6, 0.9, 3, number, 4), 20e6, 10e9),
       windowBytes: 4 * MIB,
       sender: h.uniform(3, number, 7) < 0.3 ? 'bbr' : 'cubic',
@@ -104,8 +126,9 @@ export class World {
     };
   }
 
-  /** How a connection from `sender` to `receiver` really is at a time: what the models need of it. */
-  leg(receiver: End, sender: End, atMs: number): LegEstimate {
+  /** How a connection from `from` to `receiver` really is at a time: what the models need of it. */
+  leg(receiver: End, from: End, atMs: number): LegEstimate {
+    const sender = from.isContentNetwork ? this.#serverBeside(receiver, from) : from;
     const h = this.#hashed;
     const isBackbone = receiver.kind === 'depot' && sender.kind === 'depot';
     const [one, two] = [receiver.system, sender.system].toSorted((a, b) => a - b) as [number, number];
@@ -144,15 +167,39 @@ export class World {
     };
   }
 
-  #place(kind: number, number: number) {
+  /** The server of a content network that is nearest to an end. */
+  #serverBeside(end: End, network: End): End {
+    const servers = Array.from({ length: CONTENT_CITIES }, (_, city) => {
+      const system = this.#systemIn(city, 3, network.number, 30 + city);
+      return { ...network, system, ...this.#cityAt(city) };
+    });
+    return servers.reduce((nearest, server) =>
+      kilometres(end, server) < kilometres(end, nearest) ? server : nearest,
+    );
+  }
+
+  /** Cities have unlike weights: the square draws the first ones more often. */
+  #cityOf(kind: number, number: number, cities = CITIES): number {
+    return Math.floor(cities * this.#hashed.uniform(kind, number, 20) ** 2);
+  }
+
+  #place(kind: number, number: number, city = this.#cityOf(kind, number)) {
     const h = this.#hashed;
-    // Cities have unlike weights: the square draws the first ones more often.
-    const city = Math.floor(CITIES * h.uniform(kind, number, 20) ** 2);
+    const { latitude, longitude } = this.#cityAt(city);
     return {
-      system: city * SYSTEMS_PER_CITY + Math.floor(SYSTEMS_PER_CITY * h.uniform(kind, number, 21)),
-      latitude: -40 + 100 * h.uniform(10, city, 1) + 2 * (h.uniform(kind, number, 22) - 0.5),
-      longitude: -180 + 360 * h.uniform(10, city, 2) + 2 * (h.uniform(kind, number, 23) - 0.5),
+      system: this.#systemIn(city, kind, number, 21),
+      latitude: latitude + 2 * (h.uniform(kind, number, 22) - 0.5),
+      longitude: longitude + 2 * (h.uniform(kind, number, 23) - 0.5),
     };
+  }
+
+  #systemIn(city: number, ...names: readonly number[]): number {
+    return city * SYSTEMS_PER_CITY + Math.floor(SYSTEMS_PER_CITY * this.#hashed.uniform(...names));
+  }
+
+  #cityAt(city: number) {
+    const h = this.#hashed;
+    return { latitude: -40 + 100 * h.uniform(10, city, 1), longitude: -180 + 360 * h.uniform(10, city, 2) };
   }
 }
 
