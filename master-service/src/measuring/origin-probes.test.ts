@@ -74,6 +74,23 @@ test('depots that come once in two minutes are told, and the nearest is found am
   expect(depots.filter(({ id }) => probes.next(id, depots, nowMs + betweenMs))).toMatchObject([{ id: 'd5' }]);
 });
 
+test('an origin that stands beside the first two is looked for by a far one as well, and by another one where that is near it, too', () => {
+  const toldIn = (isEverywhere: boolean) => {
+    const { probes, origins, depots, ids } = row(30);
+    probes.want(origin, CLIENT, NOW);
+    const all: string[] = [];
+    for (;;) {
+      const told = ids.filter((id) => probes.next(id, depots, NOW));
+      if (told.length === 0) return all;
+      for (const id of told)
+        origins.report(id, isEverywhere ? { host: origin.host, rttMs: 8 } : seenFrom(id, 0), NOW);
+      all.push(...told);
+    }
+  };
+  expect(toldIn(false)).toEqual(['d0', 'd1', 'd29']);
+  expect(toldIn(true)).toEqual(['d0', 'd1', 'd29', 'd15']);
+});
+
 test('of depots that come to another master none is waited for', () => {
   const { probes, origins, depots, ids } = row(30);
   const here = ids.filter((id) => id !== 'd3' && id !== 'd4');

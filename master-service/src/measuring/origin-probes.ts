@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { nearerDepot } from './nearer-depot.ts';
+import { witnessOf } from './origin-places.ts';
 import type { OriginTable } from './origin-table.ts';
 
 /** Connections that all depots together open to an origin for its distance, in an hour. */
@@ -92,7 +93,7 @@ interface Asked {
 
 /**
  * Has origins probed that downloads ask for, by a few depots: the first that are heard, then the one that may be nearest by what these have found, be it in
- * downloads. A probe is a connection that is opened and closed: nothing is asked of the origin, because a link may be good for one request only.
+ * downloads, or that tells whether the origin stands in one place. A probe is a connection that is opened and closed: nothing is asked of the origin, because a link may be good for one request only.
  */
 export class OriginProbes {
   readonly #init: OriginProbesInit;
@@ -193,7 +194,10 @@ export class OriginProbes {
     );
     const rttBetween = (one: string, other: string) => this.#init.links.estimate(one, other, nowMs)?.rttMs;
     // Where those that were told have not reached it, another one may.
-    const depot = measuredMs.size === 0 ? others[0] : nearerDepot(measuredMs, others, rttBetween);
+    const depot =
+      measuredMs.size === 0
+        ? others[0]
+        : (nearerDepot(measuredMs, others, rttBetween) ?? witnessOf(measuredMs, others, rttBetween));
     if (depot === undefined) this.#settle(host, nowMs);
     else wish.choice = { depot, measured: measuredMs.size, probed: probed.size };
     return depot;

@@ -128,7 +128,9 @@ function derivedLeg(legs: readonly LegEstimate[], pair: PairKnowledge | undefine
   const rttMs = pair ? pairRtt(legs, pair, turn) : sumMs;
   const lossRate = 1 - legs.reduce((passed, leg) => passed * (1 - leg.lossRate), 1);
   const rateBps = Math.min(...legs.map((leg) => leg.rateBps), pair?.heldBps ?? Number.POSITIVE_INFINITY);
-  return { rttMs, lossRate: sumMs > 0 ? lossRate * Math.min(1, rttMs / sumMs) : lossRate, rateBps };
+  // What goes to a server nearby is lost at its ends.
+  const isByLength = sumMs > 0 && !pair?.isInSeveralPlaces;
+  return { rttMs, lossRate: isByLength ? lossRate * Math.min(1, rttMs / sumMs) : lossRate, rateBps };
 }
 
 function pairRtt(legs: readonly LegEstimate[], { rttBounds }: PairKnowledge, turn: number): number {

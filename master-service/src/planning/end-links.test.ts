@@ -717,6 +717,24 @@ describe('an origin that is near depots far from each other', () => {
       expect([sizeBytes, plan({ sizeBytes }).decision]).toEqual([sizeBytes, 'direct']);
   });
 
+  test('is near to a client that is far from all depots, unless one between them says that it has no server there', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'dA dB': 150, 'dA dC': 150, 'dB dC': 150 });
+    for (const [depot, rttMs] of [
+      ['dA', 180],
+      ['dB', 190],
+      ['dC', 200],
+    ] as const) {
+      for (let time = 0; time < 5; time += 1) seesClient(depot, rttMs, { ...CLEAN, goodputBps: 90e6 });
+      seesOrigin(depot, 4, NEAR);
+    }
+    for (const sizeBytes of [100e3, 1e6, 20e6])
+      expect([sizeBytes, plan({ sizeBytes }).decision]).toEqual([sizeBytes, 'direct']);
+    expect(plan().direct.legs[0]?.rttMs).toBeLessThan(50);
+    seesClient('dD', 10, CLEAN);
+    seesOrigin('dD', 150, NEAR);
+    expect(plan().direct.legs[0]?.rttMs).toBeGreaterThan(90);
+  });
+
   test('is no nearer to a client for all that a depot says that cannot be beside it, by the ways to others that have met it', () => {
     const fromNear = { 'dA dB': 150, 'dA dC': 155, 'dA dD': 160, 'dA liar': 120 };
     const others = { 'dB dC': 100, 'dB dD': 100, 'dC dD': 100, 'dB liar': 90, 'dC liar': 90, 'dD liar': 90 };

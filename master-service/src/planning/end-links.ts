@@ -129,6 +129,7 @@ export class EndLinks {
     const unmet = entries ? withUnmet(client, entries, hasMet) : new Set<string>();
     const pair = {
       rttBounds,
+      isInSeveralPlaces,
       heldBps: toOneConnectionBps(given, rttBounds),
       givenBps: Math.max(0, ...given.map(({ bps }) => bps)),
       shownWindowBytes: Math.min(seen.window.offeredBytes, sentInARoundBytes(given)),

@@ -41,6 +41,8 @@ export interface DownloadEnds {
 export interface PairKnowledge {
   /** Between what the round trip must lie, by the triangles that depots make with both ends. */
   readonly rttBounds: RttBounds | undefined;
+  /** Whether the origin's servers stand in several places, so that the client meets one nearby. */
+  readonly isInSeveralPlaces: boolean;
   /** What the origin gives to one connection, where it holds connections back. */
   readonly heldBps: number | undefined;
   /** The most that the origin was seen to give to one connection; 0 where it has given nobody anything. */
