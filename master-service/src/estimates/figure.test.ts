@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { estimateOf, type Figure, followed, later, observed, type Prior } from './figure.ts';
+import { estimateOf, type Figure, fellFrom, followed, later, observed, type Prior } from './figure.ts';
 
 const HOUR_MS = 3_600_000;
 const PRIOR: Prior = { value: 100, between: 1, within: 0.3, source: 'assumed' };
@@ -53,16 +53,29 @@ describe('a figure that is followed', () => {
     expect(followedBy(...long, 10, 12, 290, 280)?.value).toBe(280);
   });
 
-  test('keeps what it fell from until it is about that again', () => {
-    expect(followedBy(...long, 10, 12)).toMatchObject({ fellFrom: expect.closeTo(250, 0) });
-    expect(followedBy(...long, 10, 12, 12, 4, 4)?.fellFrom).toBeCloseTo(250, 0);
-    for (const after of [
-      followedBy(...long),
-      followedBy(...long, 10),
-      followedBy(...long, 10, 12, 200, 200),
-      followedBy(...long, 900, 900),
-    ])
-      expect(after).not.toHaveProperty('fellFrom');
+  test('has fallen from the most that it was lately, at once or little by little, until it is about that again', () => {
+    const from = (...values: number[]) => {
+      const figure = followedBy(...long, ...values);
+      return figure && fellFrom(figure, 0, HOUR_MS);
+    };
+    for (const less of [[10, 12], [10, 12, 12, 4, 4], Array(20).fill(170)])
+      expect([from(...less), less]).toEqual([expect.closeTo(300, -1), less]);
+    for (const same of [[], [10], [10, 12, 280, 290], [900, 900], Array(20).fill(260)])
+      expect([from(...same), same]).toEqual([undefined, same]);
+  });
+
+  test('has fallen from nothing once that is forgotten', () => {
+    const fallen = followedBy(...long, ...Array(20).fill(170));
+    const fromAfter = (hours: number) => fallen && fellFrom(fallen, hours * HOUR_MS, HOUR_MS);
+    expect([fromAfter(0.5), fromAfter(1.5)]).toEqual([expect.closeTo(245, 0), undefined]);
+  });
+
+  test('is back at what it was when two measurements in a row say so, also where it had lost less than half', () => {
+    const fallen = [...long, ...Array(20).fill(170)];
+    expect(followedBy(...fallen, 290, 280)?.value).toBe(280);
+    expect(followedBy(...fallen, 290, 200)?.value).toBeLessThan(200);
+    // What it never was needs more.
+    expect(followedBy(...Array(20).fill(170), 290, 280)?.value).toBeLessThan(200);
   });
 
   test('goes on by one measurement after the other while each is further off than the one before', () => {

@@ -11,6 +11,10 @@ const LEAST_VALUE = 1e-6;
 const SEVERAL = 3;
 /** Two measurements in a row that are so many times more than what is known, or less, are no mistake: it has changed. */
 const CHANGED = Math.log(2);
+/** What is less than this share of what it was lately has fallen ... */
+const FALLEN = 0.8;
+/** ... and two measurements in a row that are so many times more than what is known say that it is over: what was there before needs less to be believed than what nobody has seen. */
+const RETURNED = Math.log(1.25);
 /** What is taken to be known of the scatter of a thing's measurements before the first one: as much as so many tell. */
 const SCATTER_SAMPLES = 2;
 
@@ -28,7 +32,7 @@ export const figureSchema = z.looseObject({
   ageMs: z.number().min(0),
   /** The newest measurement, where it may be the first one of something that has changed. */
   doubted: z.number().positive().optional(),
-  /** What was known before it became less than half of that at once: it may be as much again. */
+  /** The most that it was lately, where that is more: it may be as much again. */
   fellFrom: z.number().positive().optional(),
 });
 export type Figure = Readonly<z.output<typeof figureSchema>>;
@@ -77,7 +81,7 @@ export function observed(
 
 /**
  * The same of a quantity that may change at once: where two measurements in a row are far off to the same side, the nearer one of both stands in the place of all
- * that was known. What has a bound of its own by `lessShare` is followed as slowly as that.
+ * that was known. Of what has fallen two that are clearly more say that it is back. What has a bound of its own by `lessShare` is followed as slowly as that.
  */
 export function followed(
   before: Figure | undefined,
@@ -87,27 +91,37 @@ export function followed(
   lessShare = 0,
 ): Figure {
   const figure = observed(before, value, passedMs, lifeMs, lessShare);
-  if (!before || value < lessShare * before.value) return withFall(figure, before?.fellFrom);
-  const { doubted, fellFrom } = before;
+  if (!before) return figure;
+  const most = mostLately(before, passedMs, lifeMs);
+  if (value < lessShare * before.value) return withMost(figure, most);
+  const { doubted } = before;
   const offBy = (measured: number) => logOf(measured) - logOf(before.value);
   const now = Math.max(value, LEAST_VALUE);
-  if (Math.abs(offBy(now)) < CHANGED) return withFall(figure, fellFrom);
+  const changedUp = before.value < FALLEN * most ? RETURNED : CHANGED;
+  if (offBy(now) < changedUp && offBy(now) > -CHANGED) return withMost(figure, most);
   if (doubted === undefined || offBy(now) * offBy(doubted) < 0)
-    return withFall({ ...figure, doubted: now }, fellFrom);
+    return withMost({ ...figure, doubted: now }, most);
   const nearer = Math.abs(offBy(doubted)) < Math.abs(offBy(now)) ? doubted : now;
   const apart = logOf(now) - logOf(doubted);
   const mayBeFurther = Math.abs(logOf(now) - logOf(nearer)) >= CHANGED;
   const changed = { value: nearer, scatter: apart ** 2 / 2, weight: 2, ageMs: 0 };
-  return withFall(
-    mayBeFurther ? { ...changed, doubted: now } : changed,
-    Math.max(before.value, fellFrom ?? 0),
-  );
+  return withMost(mayBeFurther ? { ...changed, doubted: now } : changed, most);
 }
 
-/** A figure with what it once fell from at once, until it is about that again. */
-function withFall(figure: Figure, fellFrom: number | undefined): Figure {
-  const isFallen = fellFrom !== undefined && logOf(fellFrom) - logOf(figure.value) >= CHANGED;
-  return isFallen ? { ...figure, fellFrom } : figure;
+/** What a figure has fallen from lately; `undefined` where it is about as much. */
+export function fellFrom(figure: Figure, passedMs: number, lifeMs: number): number | undefined {
+  const most = mostLately(figure, passedMs, lifeMs);
+  return figure.value < FALLEN * most ? most : undefined;
+}
+
+/** The most that a figure was, which is forgotten as measurements are. */
+function mostLately(figure: Figure, passedMs: number, lifeMs: number): number {
+  const { value, fellFrom: most = value } = figure;
+  return value * (most / value) ** leftOf(figure, passedMs, lifeMs);
+}
+
+function withMost(figure: Figure, most: number): Figure {
+  return most > figure.value ? { ...figure, fellFrom: most } : figure;
 }
 
 function logOf(value: number): number {

@@ -27,6 +27,8 @@ const LESS_TOGETHER = 0.8;
 const FALLEN = 0.6;
 /** So many times what was doubted of a rate shows that it was none of its changes. */
 const REFUTING = 1.25;
+/** What a way is known to carry at least tells enough of it from this share of what is expected on; less may have been a start and no more. */
+const TELLING_LEAST = 0.5;
 /** A shorter round trip is one on the same machine. */
 const LEAST_RTT_MS = 1e-3;
 
@@ -71,10 +73,10 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it is enough. What several connections got through that filled
+ * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it tells enough: then it is what is expected, since no limit was met. What several connections got through that filled
  * the way is what it carries, more or less than was known; one alone gets no more.
  * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
- * @param tellingBps so much is enough, in bits per second; left out, nothing is
+ * @param expectedBps what is expected of it, in bits per second; left out, nothing that was carried at least tells enough
  */
 export function withReport(
   known: LegFigures | undefined,
@@ -83,19 +85,22 @@ export function withReport(
   lives: Lives,
   {
     slowerShare = 0,
-    tellingBps = Number.POSITIVE_INFINITY,
-  }: { readonly slowerShare?: number; readonly tellingBps?: number } = {},
+    expectedBps = Number.POSITIVE_INFINITY,
+  }: { readonly slowerShare?: number; readonly expectedBps?: number } = {},
 ): { rtt: Figure; goodput?: Figure; total?: Figure; loss?: NonNullable<LegFigures['loss']> } {
   const { rttMs, leastGoodputBps: leastBps = 0, totalBps = 0, fullBps = 0 } = report;
   const { rtt, goodput, total, loss } = known ?? {};
   const sent = sentOf(report);
+  const tellingBps = TELLING_LEAST * expectedBps;
   const isForgotten = goodput !== undefined && goodput.ageMs + passedMs > lives.goodputMs;
   const knownBps = isForgotten ? Math.min(goodput.value, tellingBps) : (goodput?.value ?? tellingBps);
   const isTold = report.goodputBps !== undefined || leastBps > knownBps;
   const full = fullBps && followed(total, fullBps, passedMs, lives.goodputMs);
   // The mean of reports counts as well: by the least of rates that scatter one alone would get less than all together.
   const isFullBelow = full && Math.max(full.value, fullBps) < (goodput?.value ?? tellingBps);
-  const goodputBps = isTold ? Math.max(report.goodputBps ?? 0, leastBps) : isFullBelow ? fullBps : 0;
+  const isStart = isTold && report.goodputBps === undefined && goodput === undefined;
+  const toldBps = Math.max(report.goodputBps ?? 0, leastBps, isStart ? expectedBps : 0);
+  const goodputBps = isTold ? toldBps : isFullBelow ? fullBps : 0;
   // Less than is known, that may have been more, is no sign of a change.
   const mayBeMore = report.goodputBps === undefined && !isFullBelow && goodputBps < (goodput?.value ?? 0);
   const take = mayBeMore ? observed : followed;

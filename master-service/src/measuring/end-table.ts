@@ -1,9 +1,9 @@
+import { DepotRates } from '../estimates/depot-rates.ts';
 import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import { END_LIVES, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
-import { SenderRates } from '../estimates/sender-rates.ts';
 import { Voices } from '../estimates/voices.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
@@ -66,7 +66,7 @@ export class EndTable<Value extends LegFigures> {
   readonly #measured = new Map<string, Map<string, Fact<Value>>>();
   /** The nearest depot first, of ends that many have measured; worked out when it is asked for. */
   readonly #ordered = new Map<string, readonly Told<Value>[]>();
-  readonly #rates = new SenderRates();
+  readonly #rates = new DepotRates();
   /** The logarithms of round trips, by neighbourhood and depot. */
   readonly #neighbours = new Map<string, Map<string, Voices>>();
 

@@ -12,9 +12,70 @@ const depot = (id: string, changes: Partial<TestableDepot> = {}): TestableDepot 
 };
 const some = (count: number) => Array.from({ length: count }, (_, index) => depot(`d${index}`));
 
+/** Numbers that are drawn evenly, the same ones each time (Park and Miller's generator). */
+function drawn() {
+  let state = 7;
+  return () => {
+    state = (48_271 * state) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
 function setUp(links: readonly object[] = []) {
   const table = new LinkTable(testConfig({ links }).links, 1e6);
-  return { table, idle: new IdleLinks({ links: table }) };
+  return { table, idle: new IdleLinks({ links: table, random: drawn() }) };
+}
+
+/** What a test shows of a link: in slow start the last round trip brings some two fifths of what is sent. */
+function shown(bytes: number, rttMs: number, linkBps: number) {
+  const leastGoodputBps = (8000 * 0.4 * bytes) / rttMs;
+  return leastGoodputBps < linkBps ? { leastGoodputBps } : { goodputBps: linkBps };
+}
+
+/** Round trips between continents, in milliseconds. */
+const CONTINENTS_MS = [
+  [15, 95, 180, 200, 270, 130],
+  [95, 35, 150, 130, 170, 220],
+  [180, 150, 50, 300, 120, 250],
+  [200, 130, 300, 30, 290, 300],
+  [270, 170, 120, 290, 30, 330],
+  [130, 220, 250, 300, 330, 40],
+] as const;
+
+/** Depots on six continents that have just met, whose links carry 400 Mbit/s, but one that sends 15 at most. */
+function overlayOf(count: number, narrow?: number) {
+  const { table, idle } = setUp();
+  const depots = some(count);
+  const rttMs = (from: number, to: number) => CONTINENTS_MS[from % 6]?.[to % 6] ?? 0;
+  for (const [from, { id }] of depots.entries())
+    for (const [to, other] of depots.entries())
+      if (from !== to) table.report(id, { to: other.id, rttMs: rttMs(from, to) }, NOW);
+  const tested = new Set<string>();
+  let running: {
+    readonly from: number;
+    readonly to: number;
+    readonly bytes: number;
+    readonly second: number;
+  }[] = [];
+  /** Lets its depots be heard, each every five seconds. */
+  const runFor = (fromSecond: number, toSecond: number) => {
+    for (let second = fromSecond; second < toSecond; second += 1) {
+      const nowMs = NOW + second * 1000;
+      for (const { from, to, bytes } of running.filter((test) => test.second <= second)) {
+        const figures = shown(bytes, rttMs(from, to), from === narrow ? 1.5e7 : 4e8);
+        table.report(`d${from}`, { to: `d${to}`, rttMs: rttMs(from, to), ...figures }, nowMs);
+        idle.noteSent(`d${from}`, `d${to}`, bytes);
+      }
+      running = running.filter((test) => test.second > second);
+      for (const [to, { id }] of depots.entries()) {
+        const test = (second + to) % 5 === 0 ? idle.next(id, depots, nowMs) : undefined;
+        if (!test) continue;
+        tested.add(`${test.from} ${id}`);
+        running.push({ from: Number(test.from.slice(1)), to, bytes: test.bytes, second: second + 3 });
+      }
+    }
+  };
+  return { table, depots, tested, runFor };
 }
 
 describe('tests of idle links', () => {
@@ -76,12 +137,36 @@ describe('tests of idle links', () => {
     expect(bytesSpent).toBeLessThan(1.5e7);
   });
 
-  test('are asked for soon where a link became far slower at once, be it as fast as is usual', () => {
+  test('are asked for soon where a link became slower, by far or by less than half, be it as fast as is usual', () => {
+    for (const [fastBps, slowBps] of [
+      [6e8, 1.2e8],
+      [1e8, 5.7e7],
+    ] as const) {
+      const { table, idle } = setUp();
+      for (const goodputBps of [...Array(9).fill(fastBps), ...Array(20).fill(slowBps)])
+        table.report('d1', { to: 'd0', rttMs: 20, goodputBps }, NOW);
+      const asked = Array.from({ length: 80 }, (_, quarter) =>
+        idle.next('d0', some(2), NOW + quarter * 15_000),
+      );
+      expect(asked.flatMap((one, quarter) => (one ? [quarter * 15] : []))).toEqual([45, 135, 315, 675]);
+    }
+  });
+
+  test('tell within a minute that a link which lost less than half carries again what it did', () => {
     const { table, idle } = setUp();
-    const report = (goodputBps: number) => table.report('d1', { to: 'd0', rttMs: 20, goodputBps }, NOW);
-    for (const goodputBps of [...Array(9).fill(6e8), 1.2e8, 1.2e8]) report(goodputBps);
-    const asked = Array.from({ length: 30 }, (_, minute) => idle.next('d0', some(2), NOW + minute * 60_000));
-    expect(asked.flatMap((one, minute) => (one ? [minute] : []))).toEqual([2, 6, 14]);
+    const rttMs = 20;
+    const fallen = [...Array(9).fill(1e8), ...Array(20).fill(5.7e7)];
+    for (const goodputBps of fallen) table.report('d1', { to: 'd0', rttMs, goodputBps }, NOW);
+    let bytesSpent = 0;
+    for (let second = 0; second <= 60; second += 5) {
+      const asked = idle.next('d0', some(2), NOW + second * 1000);
+      if (!asked) continue;
+      bytesSpent += asked.bytes;
+      idle.noteSent('d1', 'd0', asked.bytes);
+      table.report('d1', { to: 'd0', rttMs, ...shown(asked.bytes, rttMs, 1e8) }, NOW + second * 1000 + 2000);
+    }
+    expect(table.estimate('d0', 'd1', NOW + 60_000)?.goodputBps).toBeGreaterThan(8e7);
+    expect(bytesSpent).toBeLessThan(2.5e6);
   });
 
   test('are asked for once where nothing comes of one, though a link may have changed', () => {
@@ -157,16 +242,46 @@ describe('tests of idle links', () => {
     expect(idle.next('still', [still, depot('d0')], NOW)).toMatchObject({ from: 'd0' });
   });
 
-  test('are as long as the link needs, within bounds', () => {
+  test('are as long as the link needs, within bounds, and longer where the first one has said nothing', () => {
     const bytesOf = (rttMs: number) => {
       const { table, idle } = setUp();
       table.report('d0', { to: 'd1', rttMs }, NOW);
-      return idle.next('d1', some(2), NOW)?.bytes ?? 0;
+      return [0, 600_000].map((afterMs) => idle.next('d1', some(2), NOW + afterMs)?.bytes);
     };
-    expect(bytesOf(0.1)).toBe(262_144);
-    expect(Math.abs(bytesOf(20) / 1_500_000 - 1)).toBeLessThan(0.05);
-    expect(bytesOf(300)).toBe(4_000_000);
+    expect(bytesOf(0.1)).toEqual([262_144, 262_144]);
+    expect(bytesOf(20)).toEqual([expect.closeTo(5e5, -5), expect.closeTo(1.5e6, -5)]);
+    expect(bytesOf(300)[0]).toBe(4_000_000);
   });
+
+  test.each([
+    { count: 3, inHalfAMinute: 4, inFiveMinutes: 4 },
+    { count: 7, inHalfAMinute: 10, inFiveMinutes: 10 },
+    { count: 12, inHalfAMinute: 25, inFiveMinutes: 25 },
+  ])('go far in an overlay of $count on six continents that has just met', ({ count, ...least }) => {
+    const { tested, runFor } = overlayOf(count);
+    runFor(0, 30);
+    const inHalfAMinute = tested.size;
+    runFor(30, 300);
+    expect(inHalfAMinute).toBeGreaterThanOrEqual(least.inHalfAMinute);
+    expect(tested.size).toBeGreaterThanOrEqual(least.inFiveMinutes);
+  });
+
+  test.each([
+    { count: 7, narrow: 0 },
+    { count: 12, narrow: 0 },
+    { count: 12, narrow: 4 },
+  ])(
+    'tell by four that depot $narrow of $count has a narrow line, within half a minute',
+    ({ count, narrow }) => {
+      const { table, depots, tested, runFor } = overlayOf(count, narrow);
+      const others = depots.filter((_, number) => number !== narrow);
+      const isKnown = () =>
+        others.every(({ id }) => (table.estimate(id, `d${narrow}`, NOW)?.rateBps ?? 0) < 3e7);
+      for (let second = 0; second < 30 && !isKnown(); second += 1) runFor(second, second + 1);
+      expect(isKnown()).toBe(true);
+      expect([...tested].filter((pair) => pair.startsWith(`d${narrow} `)).length).toBeLessThanOrEqual(4);
+    },
+  );
 
   test('cost no depot more than its bytes of an hour, in a full mesh that nobody uses', () => {
     const { table, idle } = setUp();

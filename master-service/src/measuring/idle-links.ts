@@ -1,14 +1,17 @@
 import { type LinkTest, MAX_TEST_BYTES } from '@longhaul/shared';
 import { HourlyBudget, LruMap } from '@longhaul/shared/service';
+import { OWN_LINE, type SeenLine } from '../estimates/depot-rates.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
 
 /** A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an operator types in. */
 const UNSURE_SPREAD = 0.6;
 /**
- * One that carries less than this share of what is usual, or of what it did before that became less at once, may only have been congested, and nothing is planned over it that would show when that is over. It is
- * tested when it was measured so long ago ...
+ * One that carries less than this share of what is usual may only have been congested since it was met, and nothing is planned over it that would show when that
+ * is over. It is tested when it was measured so long ago ...
  */
 const SLOW = { share: 0.5, ageMs: 120_000 } as const;
+/** ... one that has fallen from what it was lately after so long ... */
+const FALLEN_MS = 45_000;
 /** ... and, where it is still slow, after twice that time again, and so on, up to here. */
 const MOST_SLOW_MS = 14_400_000;
 /** Nor is any other one tested again earlier, unless what came of it says that it may have changed. */
@@ -21,8 +24,17 @@ const STILL_BPS = 1_000_000;
 const BYTES_PER_HOUR = 20_000_000;
 /** Depots that are looked at for one that asks: some microseconds for each. */
 const MOST_LOOKED_AT = 8;
-/** Round trips that a test shall last at the rate that is expected: slow start takes most of them. */
-const ROUND_TRIPS = 6;
+/**
+ * Round trips that a test shall last at the rate that is expected. A start that doubles with each of them ends with a third to a half of all bytes in one: after two
+ * a first test has come to two thirds of that rate, which is as good as known, and after three one of a slow link to all that it may carry again. Six end slow start on most links.
+ */
+const ROUND_TRIPS = { first: 2, slow: 3, most: 6 } as const;
+/** A slow link may carry so many times as much again: more is found by the tests that follow. */
+const MOST_HEALED = 2;
+/** What is known, and has only grown old, is tested by so much of what both depots have left, where a first test would not take more. */
+const SHARE_OF_LEFT = 0.25;
+/** So many links that are narrow make it likely that their depot's line is: tests over others need no more bytes than that. One may be narrow by its other end. */
+const LINKS_OF_LIKELY_LINE = 2;
 /** Less than this says nothing of a rate. */
 const LEAST_BYTES = 262_144;
 /** Pairs of depots of which is remembered when they were told. */
@@ -56,13 +68,14 @@ interface IdleLinksInit {
   readonly links: {
     distribution(one: string, other: string, nowMs: number): LegDistribution;
     usualBps(rttMs: number): number;
+    linesOf(one: string, other: string): readonly SeenLine[];
   };
   /** 0 to below 1, evenly. */
   readonly random?: () => number;
 }
 
 /**
- * Chooses the tests of links that no transfer measures: the one that is known least among some. Never two at once on one depot,
+ * Chooses the tests of links that no transfer measures: the one among some that tells most for its bytes. Never two at once on one depot,
  * none on one that carries transfers, none beyond a depot's bytes of an hour.
  */
 export class IdleLinks {
@@ -80,23 +93,22 @@ export class IdleLinks {
   next(id: string, depots: readonly TestableDepot[], nowMs: number): LinkTest | undefined {
     const idle = depots.filter((depot) => this.#isIdle(depot, nowMs));
     if (!idle.some((depot) => depot.id === id)) return undefined;
-    const unsure = this.#some(idle.filter((depot) => depot.id !== id)).flatMap((from) => {
+    const candidates = this.#some(idle.filter((depot) => depot.id !== id)).flatMap((from) => {
       const known = this.#init.links.distribution(id, from.id, nowMs);
       const pair = `${from.id} ${id}`;
       const isDue = this.#mayHaveHealed(pair, known, nowMs) || this.#isDoubtedAnew(pair, known, nowMs);
       const isUnsure = known.goodputBps.spread > UNSURE_SPREAD || known.doubtedBps !== undefined;
-      return isUnsure || isDue ? [{ from: from.id, known, isDue }] : [];
+      if (!isUnsure && !isDue) return [];
+      const bytes = this.#bytesFor(from.id, id, known, nowMs);
+      return [{ from: from.id, known, isDue, bytes, worth: this.#news(from.id, id, known) / bytes }];
     });
-    const worstFirst = unsure.toSorted(
-      (one, other) => other.known.goodputBps.spread - one.known.goodputBps.spread,
-    );
-    for (const { from, known, isDue } of worstFirst) {
+    for (const { from, known, isDue, bytes } of candidates.toSorted(worthMostFirst)) {
       const pair = `${from} ${id}`;
       const told = this.#told.get(pair);
       const wasTold = told !== undefined && !isDue && Math.abs(nowMs - told.atMs) < RETRY_MS;
-      const bytes = bytesFor(known);
       if (wasTold || !this.#spend([id, from], bytes, nowMs)) continue;
-      this.#told.set(pair, { atMs: nowMs, timesSlow: this.#isSlow(known) ? 1 + (told?.timesSlow ?? 0) : 0 });
+      const isSlow = this.#patienceMs(known) !== undefined;
+      this.#told.set(pair, { atMs: nowMs, timesSlow: isSlow ? 1 + (told?.timesSlow ?? 0) : 0 });
       const test = { from, to: id, untilMs: nowMs + TEST_MS, leftBytes: bytes };
       for (const end of [id, from]) this.#running.set(end, test);
       return { from, bytes };
@@ -110,9 +122,42 @@ export class IdleLinks {
     if (test?.from === from && test.to === to) test.leftBytes -= sentBytes;
   }
 
-  #isSlow({ goodputBps, rttMs, fellFromBps = 0 }: LegDistribution): boolean {
-    const expectedBps = Math.max(fellFromBps, this.#init.links.usualBps(rttMs.value));
-    return goodputBps.source === 'measured' && goodputBps.value < SLOW.share * expectedBps;
+  /** How much a test says: the more, the less is known of the link, and of the lines of its two ends. */
+  #news(from: string, to: string, { goodputBps }: LegDistribution): number {
+    const unknown = this.#init.links.linesOf(to, from).filter(({ links }) => links < OWN_LINE.telling);
+    return goodputBps.spread * (1 + unknown.length);
+  }
+
+  /** As many bytes as the link is expected to carry in some round trips. */
+  #bytesFor(from: string, to: string, known: LegDistribution, nowMs: number): number {
+    const { links } = this.#init;
+    const { rttMs, goodputBps, doubtedBps, fellFromBps } = known;
+    const bytesOf = (bps: number, roundTrips: number) => {
+      const bytes = ((bps / 8) * rttMs.value * roundTrips) / 1000;
+      return Math.round(Math.min(Math.max(bytes, LEAST_BYTES), MAX_TEST_BYTES));
+    };
+    if (doubtedBps !== undefined) return bytesOf(doubtedBps, ROUND_TRIPS.most);
+    if (this.#patienceMs(known) !== undefined) {
+      const healedBps = fellFromBps ?? links.usualBps(rttMs.value);
+      return bytesOf(Math.min(healedBps, MOST_HEALED * goodputBps.value), ROUND_TRIPS.slow);
+    }
+    if (goodputBps.ageMs === undefined && this.#told.get(`${from} ${to}`) === undefined) {
+      // Where the line is not as narrow as some links made it look, the next test has more.
+      const lines = links.linesOf(to, from).filter((line) => line.links >= LINKS_OF_LIKELY_LINE);
+      const mostBps = OWN_LINE.times * Math.min(...lines.map((line) => line.mostBps));
+      return bytesOf(Math.min(goodputBps.value, mostBps), ROUND_TRIPS.first);
+    }
+    const leftBytes = Math.min(...[from, to].map((id) => this.#budgetOf(id).leftAt(nowMs)));
+    const mostBytes = bytesOf(goodputBps.value, ROUND_TRIPS.most);
+    const leastBytes = bytesOf(goodputBps.value, ROUND_TRIPS.first);
+    return Math.round(Math.max(leastBytes, Math.min(mostBytes, SHARE_OF_LEFT * leftBytes)));
+  }
+
+  /** How long a slow link is left alone at first; `undefined` of one that is not slow. */
+  #patienceMs({ goodputBps, rttMs, fellFromBps }: LegDistribution): number | undefined {
+    if (goodputBps.source !== 'measured') return undefined;
+    if (fellFromBps !== undefined) return FALLEN_MS;
+    return goodputBps.value < SLOW.share * this.#init.links.usualBps(rttMs.value) ? SLOW.ageMs : undefined;
   }
 
   /** Whether what was measured since the last test was told is far from what is known. */
@@ -124,11 +169,11 @@ export class IdleLinks {
   /** Whether a slow link was neither measured nor tested for a while: the longer the more often it was found to be slow. */
   #mayHaveHealed(pair: string, known: LegDistribution, nowMs: number): boolean {
     const told = this.#told.get(pair);
-    const isSlow = this.#isSlow(known);
-    if (!isSlow && told && told.timesSlow > 0) this.#told.set(pair, { ...told, timesSlow: 0 });
+    const firstMs = this.#patienceMs(known);
+    if (firstMs === undefined && told && told.timesSlow > 0) this.#told.set(pair, { ...told, timesSlow: 0 });
     const { ageMs = 0 } = known.goodputBps;
-    if (!isSlow || ageMs < SLOW.ageMs) return false;
-    const patienceMs = Math.min(SLOW.ageMs * 2 ** (told?.timesSlow ?? 0), MOST_SLOW_MS);
+    if (firstMs === undefined || ageMs < firstMs) return false;
+    const patienceMs = Math.min(firstMs * 2 ** (told?.timesSlow ?? 0), MOST_SLOW_MS);
     return told === undefined || Math.abs(nowMs - told.atMs) >= patienceMs;
   }
 
@@ -155,20 +200,28 @@ export class IdleLinks {
 
   /** Spends bytes of all of these depots, or of none. */
   #spend(ids: readonly string[], bytes: number, nowMs: number): boolean {
-    const budgets = ids.map((id) => {
-      const budget = this.#budgets.get(id) ?? HourlyBudget.forTests(BYTES_PER_HOUR);
-      this.#budgets.set(id, budget);
-      return budget;
-    });
+    const budgets = ids.map((id) => this.#budgetOf(id));
     return (
       budgets.every((budget) => budget.leftAt(nowMs) >= bytes) &&
       budgets.every((budget) => budget.take(bytes, nowMs))
     );
   }
+
+  #budgetOf(id: string): HourlyBudget {
+    const budget = this.#budgets.get(id) ?? HourlyBudget.forTests(BYTES_PER_HOUR);
+    this.#budgets.set(id, budget);
+    return budget;
+  }
 }
 
-/** As many bytes as the link is expected to carry in some round trips. */
-function bytesFor({ goodputBps, rttMs, doubtedBps = goodputBps.value }: LegDistribution): number {
-  const bytes = ((doubtedBps / 8) * rttMs.value * ROUND_TRIPS) / 1000;
-  return Math.round(Math.min(Math.max(bytes, LEAST_BYTES), MAX_TEST_BYTES));
+interface Candidate {
+  readonly known: LegDistribution;
+  /** What is said of the link or of its ends, for each byte. */
+  readonly worth: number;
+}
+
+/** What may have changed lately comes first. */
+function worthMostFirst(one: Candidate, other: Candidate): number {
+  const isDoubted = ({ known }: Candidate) => Number(known.doubtedBps !== undefined);
+  return isDoubted(other) - isDoubted(one) || other.worth - one.worth;
 }

@@ -33,17 +33,17 @@ describe('a link', () => {
     expect(table.estimate('d1', 'd2', NOW + 1000 + REPORT_LIFE_MS + 1)).toMatchObject({ rttMs: 50 });
   });
 
-  test('carries at least what is told of a sender that had met no limit, and nothing less by that', () => {
+  test('is as fast as is expected where a sender that had met no limit came to half of that, or faster, and nothing less by that', () => {
     const table = new LinkTable([], 1000);
     const goodput = () => table.estimate('d2', 'd1', NOW)?.goodputBps;
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 9e6 }, NOW);
     expect(goodput()).toBeUndefined();
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 6e7 }, NOW);
-    expect(goodput()).toBe(6e7);
+    expect(goodput()).toBe(1e8);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 2e8 }, NOW);
-    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(60 * 200), 1);
+    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(100 * 200), 1);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 1e8 }, NOW);
-    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(60 * 200), 1);
+    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(100 * 200), 1);
     // One connection shared it or lost much; another one showed what it carries.
     table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 5e6, leastGoodputBps: 1.1e8 }, NOW);
     expect(goodput()).toBeGreaterThan(1e8);
@@ -284,6 +284,48 @@ describe('a link', () => {
     expect(table.estimate('d1', 'd3', NOW + 12 * 3_600_000)).toBeUndefined();
     table.report('d1', { to: 'd3', rttMs: 20, goodputBps: 5e6 }, NOW);
     expect(table.estimate('d1', 'd3', NOW)).toMatchObject({ rateBps: 5e6, goodputBps: 5e6, lossRate: 0 });
+  });
+
+  describe('that nobody has tested', () => {
+    const rateBps = (table: LinkTable, to: string, from: string) =>
+      table.estimate(to, from, NOW)?.rateBps ?? 0;
+    const measured = (reports: readonly (readonly [from: string, to: string, goodputBps?: number])[]) => {
+      const table = new LinkTable([], 1e6);
+      for (const [from, to, goodputBps] of reports) table.report(from, { to, rttMs: 100, goodputBps }, NOW);
+      return table;
+    };
+
+    test('is thought to carry one and a half times what its sender was seen to send over three others, at most', () => {
+      const narrow = ['d1', 'd2', 'd3'].map((to) => ['d0', to, 1.5e7] as const);
+      const untested = [
+        ['d0', 'd4'],
+        ['d4', 'd0'],
+      ] as const;
+      expect(rateBps(measured([...narrow.slice(1), ...untested]), 'd4', 'd0')).toBeGreaterThan(6e7);
+      const table = measured([...narrow, ...untested]);
+      expect(rateBps(table, 'd4', 'd0')).toBeCloseTo(2.25e7, -7);
+      expect(table.distribution('d4', 'd0', NOW).goodputBps.value).toBeCloseTo(2.25e7, -7);
+      expect(rateBps(table, 'd0', 'd4')).toBeGreaterThan(6e7);
+      // One that is wide shows that its line is.
+      table.report('d0', { to: 'd5', rttMs: 100, goodputBps: 2e8 }, NOW);
+      expect(rateBps(table, 'd4', 'd0')).toBeGreaterThan(6e7);
+    });
+
+    test('is bounded so by what its receiver was seen to receive, as well', () => {
+      const narrow = ['d1', 'd2', 'd3'].map((from) => [from, 'd0', 1.5e7] as const);
+      const table = measured([...narrow, ['d4', 'd0'], ['d0', 'd4']]);
+      expect(rateBps(table, 'd0', 'd4')).toBeCloseTo(2.25e7, -7);
+      expect(rateBps(table, 'd4', 'd0')).toBeGreaterThan(6e7);
+    });
+
+    test('is bounded so where only the other direction was measured', () => {
+      const table = measured([
+        ...['d1', 'd2', 'd3'].map((to) => ['d0', to, 1.5e7] as const),
+        ['d4', 'd0', 5e8],
+      ]);
+      expect(rateBps(table, 'd0', 'd4')).toBe(5e8);
+      expect(rateBps(table, 'd4', 'd0')).toBeCloseTo(2.25e7, -7);
+    });
   });
 
   test('keeps loss and goodput, which only the sending end can tell, when the other end reports without them', () => {

@@ -1,7 +1,8 @@
 import { CLIENT, type EndName, type LinkReport, ORIGIN } from '@longhaul/shared';
 import type { LinkConfig } from '../config.ts';
+import { DepotRates, OWN_LINE, type SeenLine } from '../estimates/depot-rates.ts';
 import type { Estimate } from '../estimates/estimate.ts';
-import { estimateOf, type Figure, type Prior } from '../estimates/figure.ts';
+import { estimateOf, type Figure, fellFrom, type Prior } from '../estimates/figure.ts';
 import { fitsLegFigures } from '../estimates/fits-leg-figures.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
 import { areNear } from '../estimates/near-leg-figures.ts';
-import { SenderRates } from '../estimates/sender-rates.ts';
 import { shortLegFigures } from '../estimates/short-leg-figures.ts';
 import { type Fact, type FactKind, isYounger } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -27,8 +27,6 @@ import { UNREACHED_FACTS, UnreachedPairs } from './unreached-pairs.ts';
 export const REPORT_LIFE_MS = 600_000;
 /** Nothing is left of older measurements. */
 const MEASURED_LIFE_MS = 7 * 86_400_000;
-/** What a link is known to carry at least tells enough of it from this share of what is expected on; less may have been a start and no more. */
-const TELLING_LEAST = 0.5;
 /** Links whose measurements are kept, each direction for itself: 1000 depots with 50 neighbours each. */
 const MOST_LINKS = 100_000;
 /** How much what an operator has typed in may be off. */
@@ -84,7 +82,8 @@ export class LinkTable implements LinkView {
   /** By sender and receiver. */
   readonly #measured = new Map<string, Measured>();
   readonly #priors = new LearnedPriors(ASSUMED.rateBps);
-  readonly #rates = new SenderRates();
+  readonly #sent = new DepotRates();
+  readonly #received = new DepotRates();
   readonly #windowBytes: number;
   readonly #facts: Facts;
   readonly #disputes = new RttDisputes();
@@ -112,8 +111,8 @@ export class LinkTable implements LinkView {
     const known = this.#facts.store.newest(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    const telling = { tellingBps: TELLING_LEAST * this.#priors.goodput(report.rttMs).value };
-    const figures = withReport(known?.value, report, passedMs, LINK_LIVES, telling);
+    const expected = { expectedBps: this.#expected(report.to, from, report.rttMs).value };
+    const figures = withReport(known?.value, report, passedMs, LINK_LIVES, expected);
     this.#facts.learn(LINK_MEASURED, key, figures, nowMs);
   }
 
@@ -134,7 +133,7 @@ export class LinkTable implements LinkView {
     // Most links of an overlay that somebody has described were never measured.
     if (known.length === 0) return link && this.#asConfigured(link);
     const isFresh = known.some(({ value, passedMs }) => value.rtt.ageMs + passedMs <= REPORT_LIFE_MS);
-    if (!link) return this.#measuredAlone(known);
+    if (!link) return this.#measuredAlone(one, other, known);
     return isFresh && !link.fixed ? this.#measuredOver(link, known) : this.#asConfigured(link);
   }
 
@@ -145,7 +144,7 @@ export class LinkTable implements LinkView {
     const rtt = pooledRtt(known);
     const rttPrior = link ? typedPrior(link.rttMs, link, RTT_WITHIN) : ASSUMED_RTT;
     const rttMs = estimateOf(rtt?.figure, rtt?.passedMs ?? 0, rttPrior, LINK_LIVES.rttMs);
-    const learned = this.#priors.goodput(rttMs.value);
+    const learned = this.#expected(one, other, rttMs.value);
     const goodput = known.find(({ value }) => value.goodput);
     const goodputBps = estimateOf(
       goodput?.value.goodput,
@@ -155,10 +154,11 @@ export class LinkTable implements LinkView {
     );
     return {
       rttMs,
-      goodputBps: goodput?.isBackward ? spreadMore(goodputBps) : goodputBps,
+      goodputBps: goodput?.isBackward ? backward(goodputBps, this.#mostBps(one, other)) : goodputBps,
       totalBps: moreThan(goodputBps.value, together(known, learned)?.bps),
       doubtedBps: goodput?.value.goodput?.doubted,
-      fellFromBps: goodput?.value.goodput?.fellFrom,
+      fellFromBps:
+        goodput?.value.goodput && fellFrom(goodput.value.goodput, goodput.passedMs, LINK_LIVES.goodputMs),
       lossRate: link?.fixed ? fixedLoss(link) : this.#loss(known, link, rttMs.value),
     };
   }
@@ -181,7 +181,7 @@ export class LinkTable implements LinkView {
     const { rttMs, lossRate, goodputBps } = this.distribution(one, other, nowMs);
     const leastBps =
       link.goodputBps === undefined
-        ? together(this.#directions(one, other, nowMs), this.#priors.goodput(rttMs.value))?.bps
+        ? together(this.#directions(one, other, nowMs), this.#expected(one, other, rttMs.value))?.bps
         : undefined;
     return {
       rtt: rttMs.spread,
@@ -198,7 +198,12 @@ export class LinkTable implements LinkView {
 
   /** The most that a depot was seen to send to another one, in bits per second; 0 where nothing is known. */
   mostSentBps(depot: string): number {
-    return this.#rates.mostBps(depot);
+    return this.#sent.mostBps(depot);
+  }
+
+  /** What was seen of the lines of both ends of the leg on which `other` sends to `one`: of what `other` sends, and `one` receives. */
+  linesOf(one: string, other: string): readonly SeenLine[] {
+    return [this.#sent.lineOf(other), this.#received.lineOf(one)];
   }
 
   /** Whether what is configured of a link stands whatever is measured. */
@@ -240,7 +245,9 @@ export class LinkTable implements LinkView {
     const isNewest = said && (!before || isYounger(said, before));
     const now = isNewest ? said : this.#facts.store.newest(LINK_MEASURED, key);
     this.#priors.replace(from, before && memberOf(before), now && memberOf(now));
-    this.#rates.replace(from, before && mostOf(before), now && mostOf(now));
+    const [mostBefore, mostNow] = [before && mostOf(before), now && mostOf(now)];
+    this.#sent.replace(from, mostBefore, mostNow);
+    this.#received.replace(to, mostBefore, mostNow);
     if (now) this.#measured.set(key, now);
     else this.#measured.delete(key);
     const backward = this.#measured.get(`${to} ${from}`)?.value.rtt;
@@ -251,6 +258,19 @@ export class LinkTable implements LinkView {
 
   #tell(...changed: Parameters<Listener>): void {
     for (const listener of this.#listeners) listener(...changed);
+  }
+
+  /** What one connection is expected to carry from `other` to `one`, where nobody has measured that. */
+  #expected(one: string, other: string, rttMs: number): Prior {
+    const usual = this.#priors.goodput(rttMs);
+    const mostBps = this.#mostBps(one, other);
+    return mostBps < usual.value ? { ...usual, value: mostBps, source: 'derived' } : usual;
+  }
+
+  /** The most that it may carry by what its two ends were seen to send and to receive elsewhere. */
+  #mostBps(one: string, other: string): number {
+    const telling = this.linesOf(one, other).filter(({ links }) => links >= OWN_LINE.telling);
+    return OWN_LINE.times * Math.min(...telling.map(({ mostBps }) => mostBps));
   }
 
   /** What both ends have measured, the sender first. */
@@ -279,7 +299,7 @@ export class LinkTable implements LinkView {
    * Of a link that nobody has configured: it is known as long as anything is left of its goodput, and before anybody has that while its round trip is
    * measured. Most links of an overlay are wider than what crosses them, so that no transfer and no short test shows what they carry.
    */
-  #measuredAlone(known: readonly Direction[]): LinkEstimate | undefined {
+  #measuredAlone(one: string, other: string, known: readonly Direction[]): LinkEstimate | undefined {
     const rtt = pooledRtt(known);
     if (!rtt) return undefined;
     const goodput = known.find(({ value }) => value.goodput);
@@ -293,16 +313,18 @@ export class LinkTable implements LinkView {
     };
     if (!goodput || !figure) {
       if (rtt.figure.ageMs + rtt.passedMs > UNTESTED_LIFE_MS) return undefined;
-      const usual = this.#priors.goodput(rtt.figure.value);
-      const rateBps = Math.max(usual.value, together(known, usual)?.bps ?? 0);
-      return { ...link, rateBps, goodputBps: undefined, rateSource: usual.source };
+      const expected = this.#expected(one, other, link.rttMs);
+      const rateBps = Math.max(expected.value, together(known, expected)?.bps ?? 0);
+      return { ...link, rateBps, goodputBps: undefined, rateSource: expected.source };
     }
     const isFresh = figure.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
-    // What is usual is not asked for in vain: each link that changes may change it.
-    const goodputBps = isFresh
+    // What is expected is not asked for in vain: each link that changes may change it.
+    const seenBps = isFresh
       ? figure.value
-      : estimateOf(figure, goodput.passedMs, this.#priors.goodput(link.rttMs), LINK_LIVES.goodputMs).value;
-    const total = together(known, this.#priors.goodput(link.rttMs));
+      : estimateOf(figure, goodput.passedMs, this.#expected(one, other, link.rttMs), LINK_LIVES.goodputMs)
+          .value;
+    const goodputBps = goodput.isBackward ? Math.min(seenBps, this.#mostBps(one, other)) : seenBps;
+    const total = together(known, this.#expected(one, other, link.rttMs));
     if (total === undefined || total.bps <= goodputBps) return { ...link, rateBps: goodputBps, goodputBps };
     return { ...link, rateBps: total.bps, goodputBps, ageMs: oldest(link.ageMs, total.ageMs) };
   }
@@ -444,8 +466,13 @@ function mostOf({ value: { goodput, total } }: Measured): number | undefined {
   return goodput && Math.max(goodput.value, total?.value ?? 0);
 }
 
-function spreadMore(estimate: Estimate): Estimate {
-  return { ...estimate, spread: Math.hypot(estimate.spread, BACKWARD_SPREAD) };
+/** What the other direction says of this one, whose lines carry so much at most. */
+function backward(estimate: Estimate, mostBps: number): Estimate {
+  return {
+    ...estimate,
+    value: Math.min(estimate.value, mostBps),
+    spread: Math.hypot(estimate.spread, BACKWARD_SPREAD),
+  };
 }
 
 /** The age of a figure now; of a round trip where none is named. */
