@@ -5,16 +5,18 @@ import type { TlsEnding } from '../tls/tls-ending.ts';
 export class Trust {
   /** What ends TLS outside of Node, where something does. */
   readonly ending: TlsEnding | undefined;
-  #context: SecureContext;
-  #authorities: readonly string[];
+  #extraAuthorities!: readonly string[];
+  #authorities!: readonly string[];
+  #context: SecureContext | undefined;
 
   constructor(extraAuthorities: readonly string[] = [], ending?: TlsEnding) {
     this.ending = ending;
-    this.#context = contextOf(extraAuthorities);
-    this.#authorities = allAuthorities(extraAuthorities);
+    this.renew(extraAuthorities);
   }
 
+  /** For Node's own TLS. Where that is not the rule it is made when it is first asked for: it is a MB, and 13 ms. */
   get context(): SecureContext {
+    this.#context ??= contextOf(this.#extraAuthorities);
     return this.#context;
   }
 
@@ -24,8 +26,9 @@ export class Trust {
   }
 
   renew(extraAuthorities: readonly string[]): void {
-    this.#context = contextOf(extraAuthorities);
+    this.#extraAuthorities = extraAuthorities;
     this.#authorities = allAuthorities(extraAuthorities);
+    this.#context = this.ending ? undefined : contextOf(extraAuthorities);
   }
 }
 
