@@ -11,6 +11,7 @@ import { headersOfVariant, headersToOrigin } from '../origin/origin-headers.ts';
 import { type AnswerHead, readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
+import { LinkedAbort } from '../racing/linked-abort.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import { KeptWhole } from './kept-whole.ts';
 import type { LastTargets } from './last-targets.ts';
@@ -182,15 +183,16 @@ export class Delivery {
     let mayBeSlow = true;
     for (;;) {
       const silenceMs = this.#watch.silenceMs();
-      const slow = new AbortController();
+      const over = new LinkedAbort(stop);
       let slowBps = 0;
       const onSlow = (meanBps: number) => {
         slowBps = meanBps;
-        slow.abort();
+        over.abort();
       };
       const stopWatch = mayBeSlow ? this.#watch.slowness(answer, onSlow) : undefined;
       const before = client.bytes;
-      const end = await this.#sendOn(sender, { signal: AbortSignal.any([stop, slow.signal]), silenceMs });
+      const end = await this.#sendOn(sender, { signal: over.signal, silenceMs });
+      over.leave();
       stopWatch?.();
       if (client.bytes === before) this.#watch.noteEnd(false);
       if (client.bytes > firstBytes) this.#barren = 0;

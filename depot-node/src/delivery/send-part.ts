@@ -2,6 +2,7 @@ import { type Duplex, PassThrough } from 'node:stream';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import type { BodyRead, TakenBody } from '../origin/exchange.ts';
 import type { OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
+import { LinkedAbort } from '../racing/linked-abort.ts';
 import type { BodyEnd, BodyOptions, BodyOutcome, ChoosingRelay } from '../relay/relay-plane.ts';
 import { endConnection, resetConnection } from '../sockets/reset.ts';
 import type { ClientBody } from './client-body.ts';
@@ -131,22 +132,27 @@ class RelayedPart implements PartSender {
     if (this.#restBytes > 0) client.sendAll();
     const sink = client.socket;
     if (!sink) return 'sink-broke';
-    const limits = { signal: AbortSignal.any([signal, client.left]), silenceMs, stallMs };
-    const passing = Math.min(client.heldBackBytes, this.#restBytes);
-    const relayed = await relay.body(source, sink, {
-      ...limits,
-      sizeBytes: this.#restBytes - passing,
-      onBytes: (bytes) => {
-        client.skip(bytes);
-        onCome?.();
-      },
-      watcher: client.watcher,
-    });
-    this.#restBytes -= relayed.bytes;
-    if (relayed.outcome !== 'complete' || passing === 0) return relayed.outcome;
-    const last = await passLast(relay, source, client, { ...limits, sizeBytes: passing });
-    this.#restBytes -= last.bytes;
-    return last.outcome;
+    const over = new LinkedAbort(signal, client.left);
+    try {
+      const limits = { signal: over.signal, silenceMs, stallMs };
+      const passing = Math.min(client.heldBackBytes, this.#restBytes);
+      const relayed = await relay.body(source, sink, {
+        ...limits,
+        sizeBytes: this.#restBytes - passing,
+        onBytes: (bytes) => {
+          client.skip(bytes);
+          onCome?.();
+        },
+        watcher: client.watcher,
+      });
+      this.#restBytes -= relayed.bytes;
+      if (relayed.outcome !== 'complete' || passing === 0) return relayed.outcome;
+      const last = await passLast(relay, source, client, { ...limits, sizeBytes: passing });
+      this.#restBytes -= last.bytes;
+      return last.outcome;
+    } finally {
+      over.leave();
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { directAnswer, isBetterDirect, isFromBeginning } from '../door/direct-an
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
+import { LinkedAbort } from '../racing/linked-abort.ts';
 import { answerHeaders, mayGiveClient, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
@@ -47,13 +48,15 @@ async function serve(
 ): Promise<void> {
   const { plane } = components;
   const { client, job, stop, target } = download;
-  const signal = AbortSignal.any([client.left, stop]);
-  const opening = await openUsable(components, request, download, first, signal).catch((thrown) => {
-    const failure = asLonghaulError(thrown);
-    // A client that has left needs no answer; what its leaving broke is not a failure.
-    if (!client.left.aborted && (job.hasWorked || !isBetterDirect(failure, request))) throw failure;
-    return failure;
-  });
+  const over = new LinkedAbort(client.left, stop);
+  const opening = await openUsable(components, request, download, first, over.signal)
+    .catch((thrown) => {
+      const failure = asLonghaulError(thrown);
+      // A client that has left needs no answer; what its leaving broke is not a failure.
+      if (!client.left.aborted && (job.hasWorked || !isBetterDirect(failure, request))) throw failure;
+      return failure;
+    })
+    .finally(() => over.leave());
   if (opening instanceof LonghaulError) {
     if (!client.left.aborted) await leadToOrigin(components, request, download, [], opening);
     return;

@@ -1,3 +1,5 @@
+import { LinkedAbort } from './linked-abort.ts';
+
 interface TryOptions<Choice, Result> {
   /** Tries one; calls `onStands` when what takes long from now on is not the way's fault. Must obey its signal. */
   readonly attempt: (choice: Choice, signal: AbortSignal, onStands: () => void) => Promise<Result>;
@@ -31,11 +33,7 @@ export function tryInTurn<Choice, Result>(
 ): Promise<Result> {
   const iterator =
     Symbol.asyncIterator in choices ? choices[Symbol.asyncIterator]() : choices[Symbol.iterator]();
-  const race = new AbortController();
-  // Not `AbortSignal.any`, whose weak references in a signal that lives long cost more than all else here.
-  const onAbort = () => race.abort(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  if (signal.aborted) onAbort();
+  const race = new LinkedAbort(signal);
   return new Promise((resolve, reject) => {
     let isSettled = false;
     let isAsking = false;
@@ -57,7 +55,7 @@ export function tryInTurn<Choice, Result>(
       giveUpHoping();
       finish();
       for (const result of poor) discard(result);
-      signal.removeEventListener('abort', onAbort);
+      race.leave();
       race.abort(OVER);
       // A generator must not wait for somebody who asks no more.
       Promise.resolve(iterator.return?.()).catch(() => undefined);

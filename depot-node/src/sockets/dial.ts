@@ -8,6 +8,7 @@ import {
 } from '@longhaul/shared';
 import type { DownloadAsker } from '../names/look-up-room.ts';
 import type { Resolve } from '../names/resolver.ts';
+import { LinkedAbort } from '../racing/linked-abort.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import { DEFAULT_LEG_TABLE, type LegClass } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
@@ -158,15 +159,12 @@ export function createDial(components: DialComponents): Dial {
   };
 
   return async (target, signal) => {
-    // Not `AbortSignal.any` and `timeout`: they cost more than all else here, and the time is up for each dial that has long succeeded.
-    const deadline = new AbortController();
-    const onAbort = () => deadline.abort(signal.reason);
-    signal.addEventListener('abort', onAbort);
-    if (signal.aborted) onAbort();
+    // Not `AbortSignal.timeout`, whose time would be up for each dial that has long succeeded.
+    const deadline = new LinkedAbort(signal);
     const timer = setTimeout(() => deadline.abort(TIME_IS_UP), connectTimeoutMs);
     return dialBy(target, signal, deadline.signal).finally(() => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
+      deadline.leave();
     });
   };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { type ErrorCode, LonghaulError } from '@longhaul/shared';
+import { LinkedAbort } from '../racing/linked-abort.ts';
 import { type Securing, TlsFailure } from '../tls/tls-ending.ts';
 import { PendingStream } from './pending-stream.ts';
 import { rememberRawSocket } from './reset.ts';
@@ -37,11 +38,12 @@ export function secure(
   codes: SecureCodes,
   lifetime: AbortSignal,
 ): Promise<Duplex> {
-  const signal = untilLate(lifetime);
-  const securing = signal.aborted ? undefined : trust.ending?.connect(stream, host, trust.authorities);
-  return securing
-    ? awaitHandshake(securing, host, codes, signal)
-    : shakeHands(beginTls(stream, host, trust), stream, host, codes, signal);
+  const securing = lifetime.aborted ? undefined : trust.ending?.connect(stream, host, trust.authorities);
+  return inTime(lifetime, (signal) =>
+    securing
+      ? awaitHandshake(securing, host, codes, signal)
+      : shakeHands(beginTls(stream, host, trust), stream, host, codes, signal),
+  );
 }
 
 /** Begins a handshake as {@link secure} does, while the connection that it will go over is still being made. */
@@ -57,7 +59,8 @@ export function beginHandshake(
       firstFlight: begun.firstFlight.catch((cause: unknown) => {
         throw new LonghaulError(codes.broken, { detail: host, cause });
       }),
-      finish: (stream) => awaitHandshake(begun.finish(stream), host, codes, untilLate(lifetime)),
+      finish: (stream) =>
+        inTime(lifetime, (signal) => awaitHandshake(begun.finish(stream), host, codes, signal)),
       abandon: begun.abandon,
     };
   }
@@ -69,7 +72,7 @@ export function beginHandshake(
     firstFlight: pending.firstBytes,
     finish: (stream) => {
       pending.attach(stream);
-      return shakeHands(secured, stream, host, codes, untilLate(lifetime));
+      return inTime(lifetime, (signal) => shakeHands(secured, stream, host, codes, signal));
     },
     abandon: () => {
       secured.destroy();
@@ -78,8 +81,17 @@ export function beginHandshake(
   };
 }
 
-function untilLate(lifetime: AbortSignal): AbortSignal {
-  return AbortSignal.any([lifetime, AbortSignal.timeout(HANDSHAKE_TIMEOUT_MS)]);
+/** Told to a handshake that takes too long. One for all: a reason of its own would have a stack, which nobody reads. */
+const TIME_IS_UP = new DOMException('no handshake in time', 'TimeoutError');
+
+/** Gives a handshake a signal that aborts with this one, and when its time is up. */
+function inTime(lifetime: AbortSignal, shake: (signal: AbortSignal) => Promise<Duplex>): Promise<Duplex> {
+  const late = new LinkedAbort(lifetime);
+  const timer = setTimeout(() => late.abort(TIME_IS_UP), HANDSHAKE_TIMEOUT_MS);
+  return shake(late.signal).finally(() => {
+    clearTimeout(timer);
+    late.leave();
+  });
 }
 
 /** A handshake by what ends TLS outside of Node. */
