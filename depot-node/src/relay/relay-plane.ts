@@ -81,7 +81,10 @@ export type PlaneKind = 'splice' | 'streams';
 export interface TunnelOptions {
   /** Silence of both ends after which they are given up. */
   readonly silenceMs: number;
-  /** The same once one direction has ended: nobody is there any more to break the silence from that side. */
+  /**
+   * The same once one direction has ended: nobody is there any more to break the silence from that side. Not while bytes wait for the
+   * downstream end, which may have stopped reading.
+   */
   readonly halfClosedSilenceMs: number;
   /** Resets both ends. */
   readonly signal: AbortSignal;
@@ -92,7 +95,7 @@ export interface TunnelOptions {
 }
 
 export interface TunnelOutcome {
-  /** `complete`: both directions ended cleanly; `broke`: an end was reset, went silent or was cancelled. */
+  /** `complete`: both directions ended cleanly, or the one from upstream did and silence followed; `broke`: an end was reset, went silent or was cancelled. */
   readonly outcome: 'complete' | 'broke';
   /** Why it broke. */
   readonly reason?: TunnelBreak;

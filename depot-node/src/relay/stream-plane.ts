@@ -32,11 +32,26 @@ export function streamTunnel(
     /** Whether the upstream broke behind its own end: what the client still sends goes nowhere. */
     let isUpstreamGone = false;
     const onSilence = () => {
-      if (!isUpstreamGone || !downstream.writableFinished) return settle('silent');
+      if (!upstream.readableEnded || !downstream.writableFinished) return settle('silent');
+      // A client that keeps its side open may only read late: a reset would take from it what still waits in the kernel.
       settle();
       downstream.destroy();
+      upstream.destroy();
     };
-    let silence = setTimeout(onSilence, options.silenceMs);
+    let limitMs = options.silenceMs;
+    let silence = setTimeout(onSilence, limitMs);
+    /** Begins to wait anew. A client that leaves bytes waiting has as long as while both directions are open. */
+    const awaitMove = () => {
+      const isLong = openDirections === 2 || downstream.writableLength > 0;
+      const nextMs = isLong ? options.silenceMs : options.halfClosedSilenceMs;
+      if (nextMs === limitMs) {
+        silence.refresh();
+        return;
+      }
+      limitMs = nextMs;
+      clearTimeout(silence);
+      silence = setTimeout(onSilence, limitMs);
+    };
 
     const settle = (reason?: TunnelBreak) => {
       if (settled) return;
@@ -58,9 +73,8 @@ export function streamTunnel(
 
     const endOne = () => {
       openDirections -= 1;
-      clearTimeout(silence);
       if (settled) return;
-      silence = setTimeout(onSilence, options.halfClosedSilenceMs);
+      awaitMove();
       if (openDirections === 0) settle();
     };
     const onBroken = (source: Duplex, reason: TunnelBreak) => {
@@ -84,12 +98,12 @@ export function streamTunnel(
       source.on('data', (chunk: Buffer) => {
         if (settled || (isUpstreamGone && source === downstream)) return;
         onBytes(chunk.length);
-        silence.refresh();
         if (!sink.write(chunk)) source.pause();
+        awaitMove();
       });
       sink.on('drain', () => {
         if (settled) return;
-        silence.refresh();
+        awaitMove();
         source.resume();
       });
       // A direction is over when its last byte has been handed to the kernel, not when it has been read.

@@ -48,6 +48,8 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
   const breakOf = (end: End): FlowEnd => (end === downstream ? 'downstream-broke' : 'upstream-broke');
   /** Whether the upstream's end had come before it broke: whoever writes to it is told of a reset behind an end by `EPIPE`. */
   const hadEnded = () => down.sourceEnded || (upstream.isPlain && up.sinkError === EPIPE);
+  /** Whether bytes, or their end, wait for the client to make room. */
+  const waitsForClient = () => open.has(down) && (down.sourceEnded || undelivered(down) > 0);
   const leaveUpstream = () => {
     discardBytes(up, components);
     open.delete(up);
@@ -91,8 +93,7 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
       if (hasFailed(downstream)) return { end: 'downstream-broke' };
       const isDownOpen = open.has(down);
       // Behind bytes that wait, reading will meet it.
-      const isMetLater = isDownOpen && (down.sourceEnded || undelivered(down) > 0);
-      if (!isMetLater && (isDownOpen || open.has(up)) && hasFailed(upstream)) {
+      if (!waitsForClient() && (isDownOpen || open.has(up)) && hasFailed(upstream)) {
         if (isDownOpen) return { end: 'upstream-broke' };
         leaveUpstream();
         return 'again';
@@ -100,9 +101,10 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
       return gathers ? 'gather' : 'wait';
     },
     expired: (now) => {
-      const limitMs = open.size === 2 ? command.silenceMs : command.halfClosedSilenceMs;
+      const limitMs = open.size === 2 || waitsForClient() ? command.silenceMs : command.halfClosedSilenceMs;
       if (now - lastMoveMs < limitMs) return undefined;
-      return open.has(late) && !open.has(down) ? 'complete' : 'silent';
+      // A client that keeps its side open may only read late: a reset would take from it what still waits in the kernel.
+      return open.has(down) ? 'silent' : 'complete';
     },
     bytesUp: () => up.delivered,
     bytesDown: () => down.delivered,

@@ -151,6 +151,40 @@ export function promiseTunnel({ pair, join, tunnel, destroyAll }: SuiteConnectio
     expect(await outcome).toEqual({ outcome: 'complete', bytesUp: 0, bytesDown: sentBytes() });
   }, 60_000);
 
+  test('delivers what came before an end to a client that reads only when the tunnel has been given up', async () => {
+    const abort = new AbortController();
+    let taken = 0;
+    const full = await tunnel({ signal: abort.signal, onDown: (bytes) => (taken += bytes) });
+    for (const end of [full.client, full.server]) end.on('error', () => undefined);
+    full.client.pause();
+    full.server.write(Buffer.alloc(MORE_THAN_BUFFERS));
+    await stopsGrowing(() => taken);
+    abort.abort();
+    // So much fits into the kernel, most of it on this side of a client that reads nothing.
+    const { bytesDown } = await full.outcome;
+
+    const { client, server, outcome } = await tunnel({ halfClosedSilenceMs: 300 });
+    client.pause();
+    const sent = randomBytes(Math.floor(bytesDown * 0.75));
+    server.end(sent);
+    expect(await outcome).toEqual({ outcome: 'complete', bytesUp: 0, bytesDown: sent.length });
+    expect((await receive(client).all()).equals(sent)).toBe(true);
+  }, 60_000);
+
+  test('has patience with a client that reads late, though it has ended its side', async () => {
+    const { client, server, outcome } = await tunnel({ halfClosedSilenceMs: 300 });
+    const resting = await tunnel({ halfClosedSilenceMs: 1000 });
+    client.pause();
+    client.end();
+    server.resume();
+    await once(server, 'end');
+    server.end(Buffer.alloc(MORE_THAN_BUFFERS));
+    resting.client.on('error', () => undefined).end();
+    expect(await resting.outcome).toMatchObject({ reason: 'silent' });
+    expect((await receive(client).all()).length).toBe(MORE_THAN_BUFFERS);
+    expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: MORE_THAN_BUFFERS });
+  }, 60_000);
+
   test('ends for a client that goes on to send to a server which has ended and gone', async () => {
     const { client, server, outcome } = await tunnel();
     const atClient = receive(client);
