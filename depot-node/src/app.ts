@@ -254,7 +254,10 @@ export function createDepot(init: DepotInit): Depot {
       grace = setTimeout(() => {
         shutdown.abort(new LonghaulError('shutting-down'));
         // Transfers break off by themselves; a body that might look whole if it merely ended by a reset.
-        void Promise.race([jobs.idle(), delay(BREAK_OFF_MS)]).then(() => server.closeAllConnections());
+        void Promise.race([jobs.idle(), delay(BREAK_OFF_MS)])
+          .then(() => server.closeAllConnections())
+          .then(() => delay(BREAK_OFF_MS))
+          .then(() => kept.breakOff());
       }, graceMs);
       closed ??= closeAll().finally(() => clearTimeout(grace));
       return closed;

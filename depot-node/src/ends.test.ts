@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { SplicePlane } from './relay/splice-plane.ts';
+import { stopsGrowing } from './relay/promises/suite-connections.ts';
+import { openSplicePlane, type SplicePlane } from './relay/splice-plane.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
@@ -124,6 +125,45 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
       await closed;
       expect(answer.complete).toBe(true);
     });
+
+    test.runIf(plane).each([
+      ['over a kept connection', ''],
+      ['over its own connection', 'Connection: close\r\n'],
+    ])(
+      'lets a download %s leave the threads, too, that end its TLS',
+      async (_what, headers) => {
+        const opened = await openSplicePlane({ threads: 1 });
+        if (!opened.ok) throw new Error(opened.reason);
+        const secure = await startTestOverlay(
+          ['d1'],
+          // Without a length Node writes it.
+          (_, response) => response.writeHead(200, { ETag: '"v1"' }).end(file),
+          opened.plane,
+          { tls },
+        );
+        onTestFinished(() => secure.close());
+        const file = Buffer.alloc(10_000_000, 'f');
+        const { hostname, port, pathname, search } = new URL(
+          secure.relayUrl(`${secure.originUrl}/chunked.bin`),
+        );
+        const client = connectTls({ host: hostname, port: Number(port), ca: tls.cert });
+        onTestFinished(() => void client.destroy());
+        client.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\n${headers}\r\n`);
+        const { depot, events } = secure.depot('d1');
+        let bytes = 0;
+        const read = () => (bytes += client.read()?.length ?? 0);
+        // All wait for the client.
+        await expect
+          .poll(() => read() && events, { interval: 1, timeout: 20_000 })
+          .toContainEqual(expect.objectContaining({ type: 'transfer', outcome: 'complete' }));
+        const closed = depot.close(30_000).then(opened.plane.close);
+        await stopsGrowing(() => client.readableLength);
+        for await (const chunk of client) bytes += (chunk as Buffer).length;
+        expect(bytes).toBeGreaterThan(file.length);
+        await closed;
+      },
+      30_000,
+    );
 
     test.each([
       ['ends what is left by FIN, behind all that has come', true, 2_000_000, 'ended'],

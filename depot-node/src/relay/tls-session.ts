@@ -6,8 +6,8 @@ import { type EndUse, type Flow, type FlowComponents, hasFailed, type Turn } fro
 import type { FlowEnd, SecureCommand, SessionState } from './thread-message.ts';
 
 const { EAGAIN, EPIPE } = constants.errno;
-/** How long a connection that Node has closed may take to send what was written: as long as a handshake. */
-const FLUSH_MS = 15_000;
+/** How long a peer may take none of what was written to a connection that Node has closed: about as long as a kernel asks for room on one that nobody has any more. */
+const UNREAD_MS = 180_000;
 
 interface SessionComponents extends FlowComponents {
   /** Asks for a turn. */
@@ -38,7 +38,8 @@ export class TlsSession implements Flow {
   readonly #lent = new Set<Direction>();
   /** Whether Node has ended its writing, which alone makes the end of what it wrote a goodbye. */
   #hasEnded = false;
-  #closedAtMs: number | undefined;
+  /** When Node closed its side, or the peer took something after that. */
+  #movedAtMs: number | undefined;
   #isGone = false;
 
   constructor(command: SecureCommand, tls: TlsEnd, components: SessionComponents) {
@@ -57,7 +58,7 @@ export class TlsSession implements Flow {
     this.isHandshaking = state === undefined || state.isNew;
   }
 
-  turn(): Turn {
+  turn(nowMs: number): Turn {
     if (this.isHandshaking) {
       const result = this.tls.handshake();
       if (result === 'waiting') return 'wait';
@@ -76,6 +77,7 @@ export class TlsSession implements Flow {
       else if (result === 'source-broke' || result === 'sink-broke') this.#break(direction, result);
       this.#endIfOver(direction);
     }
+    if (moved && this.#isClosed) this.#movedAtMs = nowMs;
     if (moved && !this.hasBroken && !this.#isGone) return 'again';
     if (!this.hasBroken && hasFailed(this.tls)) this.hasBroken = true;
     if (this.#lent.size > 0) return 'wait';
@@ -84,13 +86,13 @@ export class TlsSession implements Flow {
       const isReset = this.#components.kernel.isResetOnClose(this.tls.descriptor);
       return { end: isReset ? 'broke' : 'complete' };
     }
-    const isOver = this.#open.size === 0 || (this.#closedAtMs !== undefined && !this.#open.has(this.#down));
+    const isOver = this.#open.size === 0 || (this.#isClosed && !this.#open.has(this.#down));
     return isOver ? { end: 'complete' } : 'wait';
   }
 
   expired(nowMs: number): FlowEnd | undefined {
-    if (this.#closedAtMs === undefined || this.#lent.size > 0) return undefined;
-    if (nowMs - this.#closedAtMs < FLUSH_MS) return undefined;
+    if (this.#movedAtMs === undefined || this.#lent.size > 0) return undefined;
+    if (nowMs - this.#movedAtMs < UNREAD_MS) return undefined;
     this.tls.resetOnClose(true);
     return 'silent';
   }
@@ -117,7 +119,7 @@ export class TlsSession implements Flow {
 
   /** Node has closed its side: what it wrote still goes out, unless the connection is to be reset. */
   closeSoon(nowMs: number): void {
-    this.#closedAtMs ??= nowMs;
+    this.#movedAtMs ??= nowMs;
     discardBytes(this.#up, this.#components);
     this.#open.delete(this.#up);
     if (this.isHandshaking || this.#components.kernel.isResetOnClose(this.tls.descriptor))
@@ -175,8 +177,7 @@ export class TlsSession implements Flow {
 
   /** Gives the connection away, to go on in another thread; `undefined` where it cannot just now. */
   giveAway(): SessionState | undefined {
-    if (this.isHandshaking || this.#lent.size > 0 || this.hasBroken || this.#closedAtMs !== undefined)
-      return undefined;
+    if (this.isHandshaking || this.#lent.size > 0 || this.hasBroken || this.#isClosed) return undefined;
     if (!this.tls.isMovable) return undefined;
     return {
       connection: this.tls.giveAway(),
@@ -187,6 +188,11 @@ export class TlsSession implements Flow {
       isDownOpen: this.#open.has(this.#down),
       hasEnded: this.#hasEnded,
     };
+  }
+
+  /** Whether Node has closed its side. */
+  get #isClosed(): boolean {
+    return this.#movedAtMs !== undefined;
   }
 
   #directionsOf(use: EndUse): readonly Direction[] {
@@ -214,7 +220,7 @@ export class TlsSession implements Flow {
       const result = this.tls.endWriting();
       if (result === -EAGAIN) this.tls.writable = false;
       else this.#open.delete(direction);
-    } else if (this.#closedAtMs !== undefined) this.#open.delete(direction);
+    } else if (this.#isClosed) this.#open.delete(direction);
   }
 }
 

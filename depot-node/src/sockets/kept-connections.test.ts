@@ -68,4 +68,14 @@ describe.each<[string, ListenerCertificate | undefined]>([
     expect(bytes).toBeGreaterThan(BIG.length);
     await closed;
   });
+
+  test('waits no longer for clients that do not read, once it is told to break off', async () => {
+    const { connections, open } = await start((__, response) => response.end(BIG));
+    const client = await open();
+    client.on('error', () => undefined).write(REQUEST);
+    await once(client, 'readable');
+    const closed = connections.close();
+    connections.breakOff();
+    await expect(closed).resolves.toBeUndefined();
+  });
 });

@@ -3,14 +3,21 @@ import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { rawSocketOf } from './reset.ts';
 
+interface SpokenConnection {
+  /** What HTTP speaks over: the inside of a TLS connection, once a request has come. */
+  stream: Duplex;
+  /** Answers that it waits for. */
+  answers: number;
+}
+
 /**
  * The connections of an HTTP server, which are kept between two requests. Node's own `close` breaks off every answer that
  * was written to its end but is still on its way, and lets those that end later keep their connections.
  */
 export class KeptConnections {
   readonly #server: Server;
-  /** TCP connections that speak HTTP, with the number of answers that they wait for. */
-  readonly #answers = new Map<Duplex, number>();
+  /** Those that speak HTTP, by the TCP connection below. */
+  readonly #spoken = new Map<Duplex, SpokenConnection>();
   /** All that came through the listener, tunnels included. */
   readonly #open = new Set<Duplex>();
   #onEmpty: (() => void) | undefined;
@@ -21,22 +28,27 @@ export class KeptConnections {
     server.on('connection', (socket: Duplex) => {
       const raw = rawSocketOf(socket);
       if (raw.destroyed) return;
-      this.#answers.set(raw, 0);
+      this.#spoken.set(raw, { stream: raw, answers: 0 });
       this.#open.add(raw);
       raw.once('close', () => {
-        this.#answers.delete(raw);
+        this.#spoken.delete(raw);
         this.#open.delete(raw);
         if (this.#open.size === 0) this.#onEmpty?.();
       });
     });
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      const raw = rawSocketOf(request.socket);
-      this.#count(raw, 1);
-      response.once('close', () => this.#count(raw, -1));
+      const spoken = this.#spoken.get(rawSocketOf(request.socket));
+      if (!spoken) return;
+      spoken.stream = request.socket;
+      spoken.answers += 1;
+      response.once('close', () => {
+        spoken.answers -= 1;
+        if (this.#isClosing) closeIfIdle(spoken);
+      });
     });
     // A tunnel has its own end.
     server.prependListener('connect', (_: IncomingMessage, socket: Duplex) => {
-      this.#answers.delete(rawSocketOf(socket));
+      this.#spoken.delete(rawSocketOf(socket));
     });
   }
 
@@ -51,14 +63,17 @@ export class KeptConnections {
       this.#onEmpty = resolve;
       if (this.#open.size === 0) resolve();
     });
-    for (const [raw, answers] of this.#answers) if (answers === 0) raw.destroy();
+    for (const spoken of this.#spoken.values()) closeIfIdle(spoken);
     return Promise.all([closed, empty]).then(() => undefined);
   }
 
-  #count(raw: Duplex, change: 1 | -1): void {
-    const before = this.#answers.get(raw);
-    if (before === undefined) return;
-    this.#answers.set(raw, before + change);
-    if (this.#isClosing && before + change === 0) raw.destroy();
+  /** Closes all that are still open, whatever they have not sent yet. */
+  breakOff(): void {
+    for (const raw of this.#open) raw.destroy();
   }
+}
+
+/** What was written last may still lie above the TCP connection, where others end its TLS: it closes behind that. */
+function closeIfIdle({ stream, answers }: SpokenConnection): void {
+  if (answers === 0) stream.destroy();
 }
