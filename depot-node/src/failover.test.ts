@@ -335,6 +335,17 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(origin.ranges).toHaveLength(8);
     });
 
+    test('is given up where an origin asks for a little patience again and again, for ten minutes in all', async () => {
+      const busy: Fault = { how: 'busy' };
+      origin.faults = [{ how: 'reset', at: 400_000 }, ...Array.from({ length: 30 }, () => busy)];
+      const answer = download();
+      await expect.poll(() => origin.ranges.length, { timeout: 5000 }).toBe(7);
+      overlay.advanceSeconds(600);
+      expectPrefix(await answer);
+      expect(origin.faults.length).toBeGreaterThan(20);
+      await expect.poll(() => codesOf('d1')).toEqual(['ways-used-up']);
+    });
+
     test('spends no tries on an origin that is waited for, over however many exits it asks for patience', async () => {
       const busy: Fault = { how: 'busy' };
       origin.faults = [{ how: 'reset', at: 400_000 }, busy, busy, busy, busy, busy, busy];

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RepairTime } from './repair-time.ts';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-const begin = (outageMs = 600_000) => new RepairTime({ repairMs: 90_000, outageMs });
+const begin = (outageMs = 600_000) => new RepairTime({ repairMs: 90_000, outageMs }, Date.now);
 
 describe('a repair', () => {
   test('has its time once somebody has answered, and ends with it', () => {
@@ -44,6 +44,28 @@ describe('a repair', () => {
     expect(time.isOver).toBe(false);
     vi.advanceTimersByTime(1);
     expect(time.isOver).toBe(true);
+  });
+
+  test('waits ten minutes in all, however often it is asked to', () => {
+    const time = begin();
+    let rests = 0;
+    for (; rests < 1000 && time.mayRest(1000); rests += 1) {
+      time.noteAnswer(1000);
+      vi.advanceTimersByTime(1000);
+    }
+    expect([rests, time.isOver]).toEqual([600, false]);
+    vi.advanceTimersByTime(90_000);
+    expect(time.isOver).toBe(true);
+  });
+
+  test('is asked for what is left of a rest in each round, and grants it', () => {
+    const time = begin();
+    for (let leftMs = 600_000; leftMs > 0; leftMs -= 5000) {
+      expect(time.mayRest(leftMs)).toBe(true);
+      time.noteAnswer(leftMs);
+      vi.advanceTimersByTime(5000);
+    }
+    expect([time.mayRest(1), time.isOver]).toEqual([false, false]);
   });
 
   test('is never shortened by the time for outages', () => {

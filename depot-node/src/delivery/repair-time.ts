@@ -5,19 +5,26 @@ export interface RepairTimeLimits {
   readonly outageMs: number;
 }
 
+/** An origin that asks for patience gets so much of it, however short repairs are else: the client has a part, and would meet the same. */
+const LONGEST_REST_MS = 600_000;
+
 /**
  * How long a repair may take. Where the origin is out of reach over every way, nothing says that the rest cannot be had, and plain TCP would wait, too: so it may take longer. What
  * answers then has the usual time from there on.
  */
 export class RepairTime {
   readonly #limits: RepairTimeLimits;
+  readonly #nowMs: () => number;
   readonly #over = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isAnswered = false;
   #isExtended = false;
+  /** When somebody first asked to be left alone. */
+  #restsFromMs: number | undefined;
 
-  constructor(limits: RepairTimeLimits) {
+  constructor(limits: RepairTimeLimits, nowMs: () => number) {
     this.#limits = limits;
+    this.#nowMs = nowMs;
     this.#endAfter(limits.repairMs);
   }
 
@@ -40,10 +47,17 @@ export class RepairTime {
     return this.#isExtended;
   }
 
+  /** Whether an origin may be left alone for so much longer: who asks for a little again and again gets no more in all. */
+  mayRest(restMs: number): boolean {
+    const nowMs = this.#nowMs();
+    return nowMs - (this.#restsFromMs ?? nowMs) + restMs <= LONGEST_REST_MS;
+  }
+
   /** Notes that somebody has answered; where he asks to be left alone for a while, that comes on top. */
   noteAnswer(restMs = 0): void {
     this.#isAnswered = true;
     if (this.isOver || !(this.#isExtended || restMs > 0)) return;
+    if (restMs > 0) this.#restsFromMs ??= this.#nowMs();
     this.#isExtended = false;
     this.#endAfter(restMs + this.#limits.repairMs);
   }

@@ -75,8 +75,6 @@ const FAULTS_OF_SERVER: ReadonlySet<string> = new Set([
 const OTHER_SERVER_MS = 10_000;
 /** Refusals that say nothing of the address. */
 const NOT_OF_ADDRESS = new Set([408, 412, 416, 429]);
-/** An origin that asks for patience gets so much of it, however short repairs are else: the client has a part, and would meet the same. */
-const LONGEST_REST_MS = 600_000;
 
 /**
  * Finds a way over which the rest of a transfer comes: the plan's other chains, then those of a new plan, then this depot
@@ -87,6 +85,7 @@ export class Repairer {
   readonly #fetcher: Fetcher;
   readonly #book: RouteBook;
   readonly #limits: RepairLimits;
+  readonly #nowMs: () => number;
   #tries = 0;
   /** Where the first of these tries began. */
   #triesFromByte = 0;
@@ -101,6 +100,7 @@ export class Repairer {
     this.#fetcher = fetcher;
     this.#book = book;
     this.#limits = limits;
+    this.#nowMs = nowMs;
     this.#busyExits = new BusyExits(nowMs);
   }
 
@@ -111,7 +111,7 @@ export class Repairer {
 
   /** Finds such a way, and the answer that comes over it. */
   async repair(repair: Repair): Promise<Repaired> {
-    const time = new RepairTime(this.#limits);
+    const time = new RepairTime(this.#limits, this.#nowMs);
     try {
       return await this.#repair(repair, time);
     } finally {
@@ -123,7 +123,7 @@ export class Repairer {
     const signal = AbortSignal.any([repair.signal, time.signal]);
     let cause: unknown;
     let outageTries = 0;
-    await this.#rest(repair, signal);
+    await this.#pauseBefore(repair, signal);
     repair.signal.throwIfAborted();
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       const triesBefore = this.#tries;
@@ -147,16 +147,16 @@ export class Repairer {
         this.#tries = triesBefore;
       }
       // Ways over which an origin asks for patience are left for so long. Others, be they broken, are tried again meanwhile.
-      const rest = this.#busyExits.restOver(this.#ways(repair), repair.target.url);
-      if (rest?.isOfAll) cause = rest.busy;
-      const isTooLong = rest !== undefined && rest.restMs > LONGEST_REST_MS;
+      const patience = this.#busyExits.restOver(this.#ways(repair), repair.target.url);
+      if (patience?.isOfAll) cause = patience.busy;
+      const mayRest = patience !== undefined && time.mayRest(patience.restMs);
       // An origin that is busy over several exits has said so once, and while it is waited for time alone counts.
       if (busyExits.size > 0) this.#tries = Math.min(this.#tries, triesBefore + 1);
-      if (rest && !isTooLong) this.#tries = triesBefore;
-      if ((rest?.isOfAll && isTooLong) || this.isSpent || time.isOver)
+      if (mayRest) this.#tries = triesBefore;
+      if ((patience?.isOfAll && !mayRest) || this.isSpent || time.isOver)
         throw new LonghaulError('ways-used-up', { cause, ...detailOf(cause) });
-      if (rest && !isTooLong) time.noteAnswer(rest.restMs);
-      const waitMs = rest?.isOfAll ? Math.max(pauseMs, rest.restMs) : pauseMs;
+      if (mayRest) time.noteAnswer(patience.restMs);
+      const waitMs = patience?.isOfAll ? Math.max(pauseMs, patience.restMs) : pauseMs;
       await delay(waitMs, undefined, { signal }).catch(() => undefined);
       repair.signal.throwIfAborted();
       const isLongOutage = time.isOutage && (time.isExtended || outageTries >= this.#limits.maxTries);
@@ -170,7 +170,7 @@ export class Repairer {
    * Waits before a repair where the last way brought nothing and broke. An origin or depot that is just being restarted would otherwise
    * use up all tries within a moment.
    */
-  async #rest({ atByte, keptFor }: Repair, signal: AbortSignal): Promise<void> {
+  async #pauseBefore({ atByte, keptFor }: Repair, signal: AbortSignal): Promise<void> {
     this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
     if (atByte - this.#triesFromByte >= RENEWS_TRIES_BYTES) {
       this.#tries = 0;
