@@ -393,6 +393,9 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     ['behind its chunks', `${PLAIN}${CHUNKED}\r\n5\r\nhello\r\n0\r\n\r\n, world`],
     ['in sizes with blanks', `${PLAIN}${CHUNKED}\r\n5    \r\nhello\r\n0    \r\n\r\n`],
     ['in lines without a return', `${PLAIN}${CHUNKED}\r\n5\nhello\n0\n\n`],
+    ['in what its sizes say more', `${PLAIN}${CHUNKED}\r\n5; a = b\r\nhello\r\n0;\r\n\r\n`],
+    ['in sizes of one width', `${PLAIN}${CHUNKED}\r\n4\r\nhell\r\n1 \r\no\r\n0  \r\n\r\n`],
+    ['in its trailers', `${PLAIN}${CHUNKED}\r\n5\r\nhello\r\n0\r\nA: b\r\n c\nno field\r\n\r\n`],
     ['in a coding that it states twice', `${PLAIN}${CHUNKED}${CHUNKED}\r\n5\r\nhello\r\n0\r\n\r\n`],
   ])('an answer with something odd %s is what curl takes it for, and asked for once', async (_, text) => {
     let requests = 0;

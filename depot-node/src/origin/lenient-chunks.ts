@@ -2,18 +2,20 @@
 const MOST_LINE_BYTES = 4096;
 /** Lines of one piece that are rewritten: some milliseconds' work. Chunks so tiny, and odd, are left to HTTP, which refuses them. */
 const MOST_LINES = 1000;
+/** Trailers of one body: as many as HTTP takes in a head. More are left to it, which refuses them. */
+const MOST_TRAILER_BYTES = 65_536;
 const LF = 0x0a;
-const SIZE = /^[\t ]*([0-9a-f]{1,13})[\t ]*(?:;.*)?\r?$/is;
-const STRICT_SIZE = /^[0-9a-f]{1,13}(?:;.*)?\r$/is;
+const SIZE = /^[\t ]*([0-9a-f]{1,13})[\t ]*(?:;.*)?\r?\n$/is;
 
 /**
- * Makes chunks that browsers and `curl` take such that Node's parser takes them, too: sizes with blanks around them, lines without a
- * return. Whether an origin frames its chunks so is seen by the first size; others are left as they come. What is no chunk stays as
- * it is, for HTTP to refuse.
+ * Makes chunks that browsers and `curl` take such that Node's parser takes them, too: sizes with blanks around them or with
+ * extensions, lines without a return, trailers of any form. Nobody uses extensions and trailers: they are left out. All else passes as
+ * it came. What is no chunk stays as it is, with all that follows, for HTTP to refuse.
  */
 export class LenientChunks {
-  #state: 'first' | 'size' | 'data' | 'data-end' | 'trailers' | 'done' = 'first';
+  #state: 'size' | 'data' | 'data-end' | 'trailers' | 'done' = 'size';
   #restBytes = 0;
+  #trailerBytes = 0;
   /** The beginning of a line whose end has not come. */
   #begun: Buffer | undefined;
 
@@ -22,33 +24,39 @@ export class LenientChunks {
     const bytes = this.#begun ? Buffer.concat([this.#begun, chunk]) : chunk;
     this.#begun = undefined;
     const given: Buffer[] = [];
+    /** Where that begins which has not been given, and passes as it came. */
+    let passing = 0;
     let from = 0;
     let lines = 0;
     while (from < bytes.length && this.#state !== 'done') {
       if (this.#state === 'data') {
-        const end = Math.min(from + this.#restBytes, bytes.length);
-        given.push(bytes.subarray(from, end));
-        this.#restBytes -= end - from;
-        from = end;
+        const sizeBytes = Math.min(this.#restBytes, bytes.length - from);
+        from += sizeBytes;
+        this.#restBytes -= sizeBytes;
         if (this.#restBytes === 0) this.#state = 'data-end';
         continue;
       }
-      const end = bytes.indexOf(LF, from);
-      if (end === -1 && bytes.length - from < MOST_LINE_BYTES) {
+      const next = bytes.indexOf(LF, from) + 1;
+      if (next === 0 && bytes.length - from < MOST_LINE_BYTES) {
         this.#begun = bytes.subarray(from);
-        return Buffer.concat(given);
+        break;
       }
-      lines += 1;
-      const isLine = end !== -1 && lines <= MOST_LINES;
-      const right = isLine ? this.#lineAsHttpTakesIt(bytes.toString('latin1', from, end)) : undefined;
+      const isLine = next !== 0 && next - from <= MOST_LINE_BYTES && lines < MOST_LINES;
+      const line = isLine ? bytes.toString('latin1', from, next) : '';
+      const right = isLine ? this.#lineAsHttpTakesIt(line) : undefined;
       if (right === undefined) this.#state = 'done';
       else {
-        given.push(Buffer.from(right, 'latin1'));
-        from = end + 1;
+        if (right !== line) {
+          given.push(bytes.subarray(passing, from), Buffer.from(right, 'latin1'));
+          passing = next;
+          lines += 1;
+        }
+        from = next;
       }
     }
-    if (from < bytes.length) given.push(bytes.subarray(from));
-    return given.length === 1 ? (given[0] as Buffer) : Buffer.concat(given);
+    const end = this.#begun ? from : bytes.length;
+    if (given.length === 0) return end === bytes.length ? bytes : bytes.subarray(0, end);
+    return Buffer.concat([...given, bytes.subarray(passing, end)]);
   }
 
   /** Gives what waits for an end that does not come. */
@@ -59,18 +67,19 @@ export class LenientChunks {
     return begun;
   }
 
-  /** A line without its last byte; `undefined` where it is none that has its place here, or where all are as they should be. */
+  /** What a line is to be, which is nothing for a trailer; `undefined` where it has no place here. */
   #lineAsHttpTakesIt(line: string): string | undefined {
-    const text = line.replace(/\r$/, '');
+    const isEmpty = line === '\r\n' || line === '\n';
     if (this.#state === 'trailers') {
-      if (text === '') this.#state = 'done';
-      return `${text}\r\n`;
+      this.#trailerBytes += line.length;
+      if (this.#trailerBytes > MOST_TRAILER_BYTES) return undefined;
+      if (isEmpty) this.#state = 'done';
+      return isEmpty ? '\r\n' : '';
     }
     if (this.#state === 'data-end') {
       this.#state = 'size';
-      return text === '' ? '\r\n' : undefined;
+      return isEmpty ? '\r\n' : undefined;
     }
-    if (this.#state === 'first' && STRICT_SIZE.test(line)) return undefined;
     const size = SIZE.exec(line)?.[1];
     if (size === undefined) return undefined;
     this.#restBytes = Number.parseInt(size, 16);
