@@ -145,6 +145,20 @@ test.each(await testPlanes())(
   },
 );
 
+test.each((await testPlanes()).flatMap(([kind, splice]) => [1, 4].map((lanes) => ({ kind, lanes, splice }))))(
+  'a file of exactly the bytes that its ticket has is whole: by $kind over $lanes lanes',
+  async (by) => {
+    const { relayUrl, originUrl, depot } = await startWith({ d1: {} }, by.splice);
+    const claims = { chains: [['d1']], budgetBytes: LARGE.length, lanes: by.lanes };
+    const answer = await fetchRaw(relayUrl(`${originUrl}/file`, claims, 'd1'));
+    expect(answer).toMatchObject({ status: 200, broken: undefined });
+    expect(answer.body.equals(LARGE)).toBe(true);
+    await expect
+      .poll(() => depot('d1').events)
+      .toContainEqual(expect.objectContaining({ type: 'transfer', outcome: 'complete' }));
+  },
+);
+
 test('a file that is longer than its ticket has bytes is begun by nobody: the origin has all of it, and the next plan knows its size', async () => {
   const { relayUrl, originUrl, depot, master } = await startWith({ d1: {} });
   const urlFor = (budgetBytes: number, lanes: number) =>

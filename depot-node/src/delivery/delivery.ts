@@ -169,7 +169,7 @@ export class Delivery {
     if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
-    if (end === 'cancelled') return broke(chain, stop.reason);
+    if (end === 'cancelled') return this.#hasAll ? { is: 'finishing', chain } : broke(chain, stop.reason);
     return { is: 'repairing', broken: answer, reason: REASONS[end] };
   }
 
@@ -212,7 +212,7 @@ export class Delivery {
   #mayGoOn(silenceMs: number): boolean {
     const { timeouts } = this.#components.plane;
     // Everything may have come but the end of the message.
-    if (this.#download.missing && this.#isWhole) return false;
+    if (this.#hasAll) return false;
     if (this.#rest.mayCountConnections && silenceMs >= timeouts.silenceMs) return false;
     return silenceMs < timeouts.stallMs && this.#barren < MOST_BARREN;
   }
@@ -300,7 +300,8 @@ export class Delivery {
     if (kept) return this.#goOnWithWhole(kept, chain);
     if (outcome === 'complete') return { is: 'finishing', chain };
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
-    if (outcome === 'cancelled') return broke(chain, download.stop.reason);
+    if (outcome === 'cancelled')
+      return this.#hasAll ? { is: 'finishing', chain } : broke(chain, download.stop.reason);
     // What lanes could not do one connection may: also to find the version that was begun.
     return { is: 'repairing', broken: last, reason: 'reset' };
   }
@@ -331,11 +332,11 @@ export class Delivery {
 
   async #repair(broken: FetchedAnswer, reason: BreakReason): Promise<DownloadState> {
     const { chain } = broken.route;
-    const { book, client, missing, stop } = this.#download;
+    const { book, client, stop } = this.#download;
     const rest = this.#rest;
     const tell = this.#failoverFrom(chain, reason);
     // Everything was there but the end of the message.
-    if (missing && this.#isWhole) return { is: 'finishing', chain };
+    if (this.#hasAll) return { is: 'finishing', chain };
     try {
       if (reason === 'other-bytes') rest.noteOther();
       if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
@@ -404,6 +405,11 @@ export class Delivery {
   get #isWhole(): boolean {
     const { missing } = this.#download;
     return missing === undefined || missing.startByte >= missing.endByte;
+  }
+
+  /** Whether it is known where everything ends, and it has come: its last byte may have used the ticket up. */
+  get #hasAll(): boolean {
+    return this.#download.missing !== undefined && this.#isWhole;
   }
 }
 
