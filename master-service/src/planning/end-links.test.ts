@@ -42,6 +42,8 @@ function world(
   return {
     ends,
     planner,
+    seesLink: (sender: string, to: string, rttMs: number, goodputBps: number) =>
+      table.report(sender, { to, rttMs, sentBytes: 2e7, retransmittedBytes: 2000, goodputBps }, NOW),
     seesClient: (depot: string, rttMs: number, more: object = {}, prefix = PREFIX) =>
       clients.report(depot, { prefix, rttMs, ...more }, NOW),
     saysOf: (depot: string, network: string, prefix: string) => aliases.note(depot, network, prefix, NOW),
@@ -319,6 +321,44 @@ describe('with no link typed in', () => {
     expect(plan().chain).toEqual(['d1', 'd2']);
     seesOrigin('d1', 200, { ...seen, totalBps: 9.5e7 });
     expect(plan().chain).toEqual(['d1']);
+  });
+
+  test('ways that lead by a place that has become narrow are not tried one after the other', () => {
+    // From the origin by d3 to d2 and d1; d4 lies on another way.
+    const far = { 'd1 d2': 80, 'd2 d3': 112, 'd1 d3': 192, 'd1 d4': 30, 'd3 d4': 190, 'd2 d4': 92 };
+    const { seesOrigin, seesClient, seesLink, plan } = world(far);
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 5.7e7 });
+    const seen = { receivedBytes: 4e7, lostBytes: 0, limit: 'network' };
+    seesOrigin('d3', 10, { ...seen, goodputBps: 9e7 });
+    for (const [depot, rttMs] of [
+      ['d1', 202],
+      ['d2', 122],
+      ['d4', 200],
+    ] as const)
+      seesOrigin(depot, rttMs, { receivedBytes: 4e7, lostBytes: 40_000 });
+    const bpsFrom = (depot: string) => {
+      const { legs } = plan({ via: [depot], lanes: 8 }).prediction;
+      return legs.at(-1)?.goodputBps ?? 0;
+    };
+    for (const depot of ['d1', 'd2', 'd4']) expect(bpsFrom(depot)).toBeGreaterThan(3e7);
+    for (let time = 0; time < 3; time += 1) seesLink('d3', 'd2', 112, 1e7);
+    for (const depot of ['d1', 'd2']) expect(bpsFrom(depot)).toBeLessThan(1.5e7);
+    expect(bpsFrom('d4')).toBeGreaterThan(3e7);
+    // What a way was seen to carry stands against that.
+    seesOrigin('d1', 202, { ...seen, goodputBps: 4e7 });
+    expect(bpsFrom('d1')).toBeGreaterThan(3e7);
+  });
+
+  test('what has filled a way from an origin bounds others that lead by the same depot', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d2': 100, 'd2 d3': 100, 'd1 d3': 60 });
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 5.7e7 });
+    const seen = { receivedBytes: 4e7, lostBytes: 0, limit: 'network' };
+    seesOrigin('d1', 201, seen);
+    seesOrigin('d3', 160, seen);
+    for (let time = 0; time < 2; time += 1) seesOrigin('d2', 100, { ...seen, totalBps: 9e6, fullBps: 9e6 });
+    const bpsFrom = (depot: string) => plan({ via: [depot], lanes: 8 }).prediction.goodputBps;
+    expect(bpsFrom('d1')).toBeLessThan(1.3e7);
+    expect(bpsFrom('d3')).toBeGreaterThan(3e7);
   });
 
   test('a way from an origin on which many connections had little together is planned with by twice that, until they have more', () => {

@@ -7,6 +7,7 @@ import {
   type LegEvidence,
   ORIGIN,
 } from '@longhaul/shared';
+import { OWN_LINE } from '../estimates/depot-rates.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
@@ -32,6 +33,7 @@ import { NO_DOUBT } from './leg-scenarios.ts';
 import { evidenceOf } from './link-evidence.ts';
 import type { LinkTable } from './link-table.ts';
 import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
+import { boundByNarrowPlaces, type NarrowPlaces } from './narrow-places.ts';
 import {
   givenToOne,
   heldTogetherBps,
@@ -51,6 +53,8 @@ const BESIDE_MS = 30;
 const MAY_BE_NEARER = 0.5;
 /** ... and so is any other one where a client's line may carry so many times as much as the depot that serves it has ever sent to anybody. */
 const MAY_BE_WIDER = 1.3;
+/** A link that carries less than this part of what it did of late has become narrow. */
+const FALLEN_SHARE = 0.5;
 /** Such a part of a way may be a detour. */
 const DETOUR = 0.2;
 /** Measured depots from which others' distances to an end are worked out: the nearest ones bound them best. */
@@ -212,7 +216,26 @@ export class EndLinks {
     const isInSeveralPlaces = standsInSeveralPlaces(legs, around);
     // How far such an origin is from one depot says nothing of how far it is from another one.
     const all = isComplete || isInSeveralPlaces ? nearest(legs, MOST_LEGS) : this.#withWorkedOut(legs, own);
+    if (!isInSeveralPlaces) boundByNarrowPlaces(all, around, this.#narrowPlaces(host, nowMs));
     return { legs: all, isInSeveralPlaces };
+  }
+
+  #narrowPlaces(host: string | undefined, nowMs: number): NarrowPlaces {
+    const { links, origins } = this.#init;
+    const known = origins.known(host ?? '');
+    return {
+      fullBps: (depot) => {
+        const fact = known.get(depot);
+        return fact && links.isBelieved(depot) ? fullBpsOf(fact, nowMs) : undefined;
+      },
+      fallenBps: (to, from) => {
+        const { goodputBps, totalBps = 0, fellFromBps = 0 } = links.distribution(to, from, nowMs);
+        const nowBps = Math.max(goodputBps.value, totalBps);
+        // Where it is the sender's own line that has fallen, what passes it by may be as before.
+        const isOwnLine = links.mostSentBps(from) < OWN_LINE.times * nowBps;
+        return nowBps < FALLEN_SHARE * fellFromBps && !isOwnLine ? nowBps : undefined;
+      },
+    };
   }
 
   /**
