@@ -146,6 +146,15 @@ describe('what connections from an origin show', () => {
       estimates.endLook();
     }
     expect(estimates.take()[0]?.several).toEqual({ goodputBps: 8 * 20 * SEGMENT * 8, connections: 8 });
+    const [first, ...others] = meters;
+    // Neither where one has next to nothing beside another one, nor where one stands still because nobody reads it.
+    first?.look(info(1000), 0, 3000);
+    for (const meter of others) meter.look(info(60), 0, 3000);
+    estimates.endLook();
+    first?.look(info(1000), 1_000_000, 4000);
+    for (const meter of others) meter.look(info(80), 0, 4000);
+    estimates.endLook();
+    expect(estimates.take()[0]?.several).toBeUndefined();
   });
 
   describe('of losses', () => {

@@ -3,7 +3,7 @@ import { FairMap } from '@longhaul/shared/service';
 import { LEAST_PART, QUEUED_TIMES } from './filled-way.ts';
 import { hasAnswered, type TcpInfo } from './tcp-info.ts';
 
-/** Fewer bytes between two looks say nothing of a rate, be it of one connection or of all together. */
+/** Fewer bytes between two looks say nothing of a rate. */
 const MIN_RATE_BYTES = 131_072;
 /** A leg that was looked at after a shorter time is one that has just begun or ends. */
 const MIN_RATE_MS = 500;
@@ -19,8 +19,10 @@ const MAX_UNSTEADY_SHARE = 0.1;
 const KEPT_UP_BYTES = 65_536;
 /** A round trip is longer than another one only by more than timestamps are exact. */
 const EXACT_MS = 3;
-/** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. Nor does what brings less between two looks. */
+/** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
 const HANDSHAKE_BYTES = 16_384;
+/** Of several connections that share a way each has at least this part of the mean: what has less has little to bring. */
+const LEAST_OF_MEAN = 0.25;
 /** Origins that are remembered between two reports, fairly shared by domains. */
 const MAX_ORIGINS = 1000;
 /** A CUBIC that starts over a lossy way comes to tens of times what that leaves to it, and each round trip with a loss takes three tenths: after so many it has forgotten its start. */
@@ -38,7 +40,6 @@ type Limit = NonNullable<OriginReport['limit']>;
 
 interface Now {
   readonly legs: number;
-  readonly bytes: number;
   readonly bps: number;
   /** Of it, what those brought that did not bring bytes from the look before to this one, or had just started. */
   readonly unsteadyBps: number;
@@ -52,6 +53,11 @@ interface Together {
   queuedBps: number;
   /** The same, however short the look: enough for whose losses they are. */
   waitingBps: number;
+  /** What came steadily, and the least that one brought. */
+  steadyBps: number;
+  leastBps: number;
+  /** One was held back by its receiver, though it brought nothing. */
+  isHeldBack: boolean;
   /** Of those that did not overshoot. */
   readonly losses: Losses;
 }
@@ -157,9 +163,9 @@ export class OriginEstimates {
       seen.now = undefined;
       seen.isHeldBack = false;
       if (!now && isHeldBack) seen.looks.receiver += 1;
-      if (!now || now.bytes < MIN_RATE_BYTES || now.unsteadyBps > MAX_UNSTEADY_SHARE * now.bps) continue;
+      if (!now || now.unsteadyBps > MAX_UNSTEADY_SHARE * now.bps) continue;
       seen.looks[now.limit] += 1;
-      if (now.legs > 1) noteSeveral(seen, now, isHeldBack);
+      if (now.legs > 1) seen.totalBps = Math.max(now.bps, seen.totalBps ?? 0);
       // One that has just ended is open no more.
       else if ((this.#open.get(host) ?? 0) <= 1) seen.goodputBps = Math.max(now.bps, seen.goodputBps ?? 0);
     }
@@ -219,9 +225,12 @@ const noneTogether = (): Together => ({
   bps: 0,
   queuedBps: 0,
   waitingBps: 0,
+  steadyBps: 0,
+  leastBps: Number.POSITIVE_INFINITY,
+  isHeldBack: false,
   losses: { ...NO_LOSSES },
 });
-const NOTHING: Now = { legs: 0, bytes: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
+const NOTHING: Now = { legs: 0, bps: 0, unsteadyBps: 0, limit: 'origin' };
 
 /** Gives what came, and what had been lost of it before. */
 function noteLook(
@@ -247,40 +256,36 @@ function noteLook(
     lostBytes = Math.min(bytes, (bytes * -Math.log1p(-share)) / perRound);
   }
   const came = { receivedBytes: bytes, lostBytes };
+  const { together } = seen;
+  const isHeldBack = (unreadBytes ?? 0) > KEPT_UP_BYTES;
+  if (isHeldBack) together.isHeldBack = true;
   if (bytes === 0) return came;
   const legBps = (bytes * 8 * 1000) / Math.max(elapsedMs, MIN_RATE_MS);
-  const isHeldBack = (unreadBytes ?? 0) > KEPT_UP_BYTES;
   const isWholeLook = isSteady && elapsedMs >= MIN_RATE_MS;
   const shortestMs = seen.rttOfNetworks.get(network);
   const isQueued = waits(info, shortestMs);
   // Who waits at both ends of a look has filled the way meanwhile, be it by a start.
   const isQueuedOn = isFlowingOn && waits(last, shortestMs) && elapsedMs >= MIN_RATE_MS;
-  const { together } = seen;
   together.legs += 1;
   together.bps += legBps;
+  together.leastBps = Math.min(legBps, together.leastBps);
+  if (isWholeLook) together.steadyBps += legBps;
   if (isQueued && !isHeldBack) together.waitingBps += legBps;
   if (isQueued && (isWholeLook || isQueuedOn) && !isHeldBack) together.queuedBps += legBps;
-  if (bytes < HANDSHAKE_BYTES) return came;
+  if (bytes < MIN_RATE_BYTES) return came;
   if (isHeldBack) {
     seen.isHeldBack = true;
     return came;
   }
-  const { legs, bytes: others, bps, unsteadyBps, limit } = seen.now ?? NOTHING;
+  const { legs, bps, unsteadyBps, limit } = seen.now ?? NOTHING;
   seen.now = {
     legs: legs + 1,
-    bytes: others + bytes,
     bps: bps + legBps,
     unsteadyBps: unsteadyBps + (isWholeLook ? 0 : legBps),
     // Of several connections the one that says least of the origin decides.
     limit: outOfOrder > 0 ? 'network' : limit,
   };
   return came;
-}
-
-function noteSeveral(seen: Seen, { bps, legs }: Now, isHeldBack: boolean): void {
-  seen.totalBps = Math.max(bps, seen.totalBps ?? 0);
-  if (!isHeldBack && bps > (seen.several?.goodputBps ?? 0))
-    seen.several = { goodputBps: bps, connections: legs };
 }
 
 /** Whether what comes has waited on its way, so that its round trip is so many times the shortest one. */
@@ -314,11 +319,19 @@ class Start {
 function noteTogether(seen: Seen): void {
   const { legs, bps, queuedBps } = seen.together;
   noteLosses(seen);
+  if (isOfSeveral(seen.together) && bps > (seen.several?.goodputBps ?? 0))
+    seen.several = { goodputBps: bps, connections: legs };
   seen.together = noneTogether();
   if (legs > 1 && queuedBps >= (1 - LEAST_PART) * bps) {
     seen.full.bps += bps;
     seen.full.looks += 1;
   } else seen.notFullBps = Math.max(bps, seen.notFullBps);
+}
+
+/** Whether what came is what several had that shared it, and none of them could have taken more. */
+function isOfSeveral({ legs, bps, steadyBps, leastBps, isHeldBack }: Together): boolean {
+  const isSteady = steadyBps >= (1 - MAX_UNSTEADY_SHARE) * bps;
+  return legs > 1 && !isHeldBack && isSteady && leastBps >= (LEAST_OF_MEAN * bps) / legs;
 }
 
 /** Whose losses they are: those of several that fill the way are their own. */

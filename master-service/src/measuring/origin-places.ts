@@ -3,6 +3,9 @@ const SHORTER = 0.7;
 /** A depot at least so far from the nearest one, beside the furthest that there is, has told what that one would. */
 const AS_FAR = 0.5;
 
+/** Depots that have measured an origin and are held against each other, the nearest ones. */
+export const MOST_COMPARED = 8;
+
 /** The round trip between two depots in milliseconds; `undefined` where nobody knows it. */
 type RttBetween = (one: string, other: string) => number | undefined;
 
@@ -37,12 +40,14 @@ export function witnessOf(
   others: Iterable<string>,
   rttBetween: RttBetween,
 ): string | undefined {
-  const places = placesOf(measuredMs, waysBetween([...measuredMs.keys()], rttBetween));
-  const [nearest] = [...measuredMs].toSorted(([, one], [, other]) => one - other);
+  const nearestFirst = [...measuredMs].toSorted(([, one], [, other]) => one - other);
+  const compared = new Map(nearestFirst.slice(0, MOST_COMPARED));
+  const places = placesOf(compared, waysBetween([...compared.keys()], rttBetween));
+  const [nearest] = nearestFirst;
   if (!nearest || places === 'several') return undefined;
   const [anchor, nearestMs] = nearest;
   // In a dispute nobody is believed more than the others: one is asked that is far from all of them.
-  const anchors = places === 'disputed' ? [...measuredMs.keys()] : [anchor];
+  const anchors = places === 'disputed' ? [...compared.keys()] : [anchor];
   const farMs = (depot: string) => Math.min(...anchors.map((one) => rttBetween(one, depot) ?? 0));
   let [furthest, furthestMs]: [string | undefined, number] = [undefined, (2 * nearestMs) / SHORTER];
   for (const depot of others) {

@@ -55,8 +55,8 @@ const originFiguresSchema = z.looseObject({
   total: figureSchema.optional(),
   /** The same while they filled the way, which carries no more. */
   full: figureSchema.optional(),
-  /** Of so many connections together, which nothing but the origin or the network held back. */
-  several: z.looseObject({ goodput: figureSchema, connections: z.int().min(2) }).optional(),
+  /** Of each of several connections, which nothing but the origin or the network held back. */
+  ofSeveral: figureSchema.optional(),
   firstByte: figureSchema.optional(),
   /** Of single connections that have forgotten their start, with what they lost then. */
   worn: z.looseObject({ goodput: figureSchema, loss: lossEvidenceSchema }).optional(),
@@ -246,7 +246,7 @@ function figuresWith(
     ? observed(known?.total, totalBps, passedMs, END_LIVES.goodputMs)
     : known?.total && later(known.total, passedMs);
   const full = fullWith(known?.full, report, passedMs);
-  const several = severalWith(known?.several, report.several, passedMs);
+  const ofSeveral = ofSeveralWith(known?.ofSeveral, report.several, passedMs);
   const firstByte = firstByteMs
     ? observed(known?.firstByte, firstByteMs, passedMs, END_LIVES.rttMs)
     : known?.firstByte && later(known.firstByte, passedMs);
@@ -258,7 +258,7 @@ function figuresWith(
     ...withReport(known, { rttMs, goodputBps, ...sent }, passedMs, END_LIVES),
     ...(total ? { total } : {}),
     ...(full ? { full } : {}),
-    ...(several ? { several } : {}),
+    ...(ofSeveral ? { ofSeveral } : {}),
     ...(firstByte ? { firstByte } : {}),
     ...(worn ? { worn } : {}),
     ...(network === undefined ? {} : { prefix: network }),
@@ -279,15 +279,17 @@ function fullWith(
   return current && !isWider ? later(current, passedMs) : undefined;
 }
 
-/** What several were given together, by those of the newest report. */
-function severalWith(
-  known: OriginFigures['several'],
+/** What each of several was given: it bounds others, so that more counts at once, and less as a change does. */
+function ofSeveralWith(
+  known: Figure | undefined,
   told: OriginReport['several'],
   passedMs: number,
-): OriginFigures['several'] {
-  if (!told) return known && { ...known, goodput: later(known.goodput, passedMs) };
-  const { goodputBps, connections } = told;
-  return { goodput: followed(known?.goodput, goodputBps, passedMs, END_LIVES.goodputMs), connections };
+): Figure | undefined {
+  const current = known && known.ageMs + passedMs <= FULL_LIFE_MS ? known : undefined;
+  if (!told) return current && later(current, passedMs);
+  const eachBps = told.goodputBps / told.connections;
+  const before = current && eachBps < current.value ? current : undefined;
+  return followed(before, eachBps, passedMs, END_LIVES.goodputMs);
 }
 
 type Worn = NonNullable<OriginFigures['worn']>;
@@ -358,15 +360,15 @@ export function fullBpsOf(
 }
 
 /**
- * The most that so many connections of one download may expect together, by what fewer or as many were given of late, in bits per second: each gets no more for being one of many.
- * `undefined` where nobody has seen several that nothing but the origin or the network held back.
+ * The most that the connections of one download may expect together, by what each of fewer or as many was given of late, in bits per second: it gets no more for
+ * being one of more. `undefined` where nobody has seen several that nothing but the origin or the network held back.
  */
 export function roomForSeveralBps(
-  { value: { several }, timeMs }: Fact<OriginFigures>,
+  { value: { ofSeveral }, timeMs }: Fact<OriginFigures>,
   nowMs: number,
 ): number | undefined {
-  if (!several || several.goodput.ageMs + nowMs - timeMs > FULL_LIFE_MS) return undefined;
-  return (ROOM_FOR_SEVERAL * several.goodput.value * MAX_LANES) / Math.min(several.connections, MAX_LANES);
+  if (!ofSeveral || ofSeveral.ageMs + nowMs - timeMs > FULL_LIFE_MS) return undefined;
+  return ROOM_FOR_SEVERAL * MAX_LANES * ofSeveral.value;
 }
 
 /** What so many losses leave to one connection of CUBIC, bits per second. */

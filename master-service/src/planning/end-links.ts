@@ -226,14 +226,17 @@ export class EndLinks {
     return {
       fullBps: (depot) => {
         const fact = known.get(depot);
-        return fact && links.isBelieved(depot) ? fullBpsOf(fact, nowMs) : undefined;
+        const fullBps = fact && links.isBelieved(depot) ? fullBpsOf(fact, nowMs) : undefined;
+        // Where it is the depot's own line that is full, others have theirs.
+        return fullBps && links.mostReceivedBps(depot) >= OWN_LINE.times * fullBps ? fullBps : undefined;
       },
       fallenBps: (to, from) => {
         const { goodputBps, totalBps = 0, fellFromBps = 0 } = links.distribution(to, from, nowMs);
         const nowBps = Math.max(goodputBps.value, totalBps);
         // Where it is the sender's own line that has fallen, what passes it by may be as before.
         const isOwnLine = links.mostSentBps(from) < OWN_LINE.times * nowBps;
-        return nowBps < FALLEN_SHARE * fellFromBps && !isOwnLine ? nowBps : undefined;
+        const isTold = nowBps < FALLEN_SHARE * fellFromBps && !isOwnLine && links.isBelieved(from);
+        return isTold ? nowBps : undefined;
       },
     };
   }
@@ -446,15 +449,14 @@ function withUnmet(
   entries: ReadonlySet<string>,
   hasMet: (depot: string) => boolean,
 ): ReadonlySet<string> {
-  const [nearestOne] = nearest(
-    new Map([...client].filter(([id, leg]) => entries.has(id) && isMeasured(leg))),
-    1,
-  );
+  const metLegs = new Map([...client].filter(([id, leg]) => entries.has(id) && isMeasured(leg)));
+  const [nearestOne] = nearest(metLegs, 1);
   const unmet = new Set<string>();
   if (!nearestOne) return unmet;
   const [met, { link: known, doubt: ofKnown }] = nearestOne;
   const { rateBps, lossRate, goodputBps, rateSource, lineBps = rateBps } = known;
-  const mayBeWider = lineBps >= MAY_BE_WIDER * rateBps;
+  const mostBps = Math.max(...[...metLegs.values()].map(({ link }) => link.rateBps));
+  const mayBeWider = lineBps >= MAY_BE_WIDER * mostBps;
   const mostLeastMs = mayBeWider ? Number.POSITIVE_INFINITY : MAY_BE_NEARER * known.rttMs;
   // What one depot's own line carries says nothing of another one's.
   const rate = mayBeWider
@@ -466,7 +468,12 @@ function withUnmet(
   for (const [depot, { link, doubt, bounds }] of client) {
     if (entries.has(depot) || hasMet(depot) || !bounds || bounds.leastMs > mostLeastMs) continue;
     client.set(depot, {
-      link: { ...link, ...rate.figures, lossRate },
+      // A short leg says nothing of what a longer one loses.
+      link: {
+        ...link,
+        ...rate.figures,
+        lossRate: bounds.leastMs > known.rttMs ? Math.max(link.lossRate, lossRate) : lossRate,
+      },
       doubt: { rtt: doubt.rtt, loss: ofKnown.loss, ...rate.doubt, mostRttMs: bounds.mostMs },
       bounds,
     });

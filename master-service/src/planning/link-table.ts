@@ -201,6 +201,11 @@ export class LinkTable implements LinkView {
     return this.#sent.mostBps(depot);
   }
 
+  /** The most that a depot was seen to receive from another one, in bits per second; 0 where nothing is known. */
+  mostReceivedBps(depot: string): number {
+    return this.#received.mostBps(depot);
+  }
+
   /** What was seen of the lines of both ends of the leg on which `other` sends to `one`: of what `other` sends, and `one` receives. */
   linesOf(one: string, other: string): readonly SeenLine[] {
     return [this.#sent.lineOf(other), this.#received.lineOf(one)];

@@ -6,56 +6,80 @@ const ADDS_UP = { share: 0.05, ms: 1 } as const;
 const ROOM = 1.25;
 /** The depots nearest to an origin, whose links show what has become of the ways to it. */
 const NEAREST = 2;
+/** So many depots must say it: one may lie, or be narrow itself. */
+const AGREEING = 2;
 
 /** What is known of narrow places, in bits per second; `undefined` where nothing tells of one. */
 export interface NarrowPlaces {
-  /** What the way from the origin to a depot carries at most, as it was filled. */
+  /** What the way from the origin to a depot carries at most, as it was filled, where the depot itself receives more elsewhere. */
   readonly fullBps: (depot: string) => number | undefined;
   /** What is left of a link that carried more than twice as much of late, on the leg on which `from` sends to `to`. */
   readonly fallenBps: (to: string, from: string) => number | undefined;
 }
 
+/** A bound of a way, and whose word it is. */
+interface Bound {
+  readonly bps: number;
+  readonly by: string;
+}
+
+/** A depot by which others may lead. */
+interface Passed {
+  readonly rttMs: number;
+  readonly bounds: readonly Bound[];
+}
+
 /**
- * Bounds the legs from an origin whose rates nobody has measured by narrow places that they lead by. Where a way becomes narrow that many share, else each of them
- * would look as it did before until a download over it has been slow.
+ * Bounds the legs from an origin whose rates nobody has measured by narrow places that they lead by, where two depots say so. Where a way becomes narrow that many
+ * share, else each of them would look as it did before until a download over it has been slow.
  */
 export function boundByNarrowPlaces(legs: EndLegs, around: Around, places: NarrowPlaces): void {
   const nearestFirst = [...legs]
     .filter(([, leg]) => isMeasured(leg))
     .toSorted(([, one], [, other]) => one.link.rttMs - other.link.rttMs);
-  /** Depots by which others may lead, with what is known to come as far as there. */
-  const passed = new Map<string, { readonly rttMs: number; readonly bps: number }>();
+  const passed = new Map<string, Passed>();
   for (const [place, [depot, leg]] of nearestFirst.entries()) {
     const fullBps = places.fullBps(depot);
-    const boundBps =
-      fullBps ?? (isRated(leg) ? undefined : leastBehind(depot, leg, { passed, around, places }));
-    if (boundBps !== undefined || place < NEAREST)
-      passed.set(depot, { rttMs: leg.link.rttMs, bps: boundBps ?? Number.POSITIVE_INFINITY });
-    if (fullBps === undefined && boundBps !== undefined && ROOM * boundBps < leg.link.rateBps)
-      legs.set(depot, { ...leg, link: { ...leg.link, rateBps: ROOM * boundBps, rateSource: 'derived' } });
+    // What one connection got, and no more is known of, shows that nothing is so narrow.
+    const isOpen = isRated(leg) && fullBps === undefined;
+    const behind = isOpen ? [] : boundsBehind(depot, leg, { passed, around, places });
+    const bounds = fullBps === undefined ? behind : [{ bps: fullBps, by: depot }, ...behind];
+    if (bounds.length > 0 || place < NEAREST) passed.set(depot, { rttMs: leg.link.rttMs, bounds });
+    const agreedBps = agreedOf(bounds);
+    if (!isRated(leg) && ROOM * agreedBps < leg.link.rateBps)
+      legs.set(depot, { ...leg, link: { ...leg.link, rateBps: ROOM * agreedBps, rateSource: 'derived' } });
   }
 }
 
 interface Behind {
-  readonly passed: ReadonlyMap<string, { readonly rttMs: number; readonly bps: number }>;
+  readonly passed: ReadonlyMap<string, Passed>;
   readonly around: Around;
   readonly places: NarrowPlaces;
 }
 
-/** The least that comes past any of the depots by which a way leads to `depot`. */
-function leastBehind(
-  depot: string,
-  { link }: EndLeg,
-  { passed, around, places }: Behind,
-): number | undefined {
+/** What bounds that which comes past depots by which a way leads to `depot`. */
+function boundsBehind(depot: string, { link }: EndLeg, { passed, around, places }: Behind): Bound[] {
   const slackMs = ADDS_UP.share * link.rttMs + ADDS_UP.ms;
-  let leastBps = Number.POSITIVE_INFINITY;
+  const bounds: Bound[] = [];
   for (const [by, betweenMs] of around(depot)) {
     const before = passed.get(by);
     if (!before || Math.abs(before.rttMs + betweenMs - link.rttMs) > slackMs) continue;
-    leastBps = Math.min(leastBps, before.bps, places.fallenBps(depot, by) ?? Number.POSITIVE_INFINITY);
+    const fallenBps = places.fallenBps(depot, by);
+    if (fallenBps !== undefined) bounds.push({ bps: fallenBps, by });
+    // By one beside the origin every way seems to lead, also those that leave it on its other side.
+    if (before.rttMs > slackMs) bounds.push(...before.bounds);
   }
-  return leastBps < Number.POSITIVE_INFINITY ? leastBps : undefined;
+  return bounds;
+}
+
+/** The least that as many say as must agree: nobody bounds others alone, however often it comes. */
+function agreedOf(bounds: readonly Bound[]): number {
+  const saying = new Set<string>();
+  for (const { bps, by } of bounds.toSorted((one, other) => one.bps - other.bps)) {
+    saying.add(by);
+    if (saying.size >= AGREEING) return bps;
+  }
+  return Number.POSITIVE_INFINITY;
 }
 
 function isRated({ link }: EndLeg): boolean {
