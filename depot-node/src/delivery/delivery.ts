@@ -383,12 +383,13 @@ export class Delivery {
     };
   }
 
+  /** A ticket that is used up meanwhile is nothing to a client that everything is on its way to. */
   async #finish(chain: Chain): Promise<DownloadState> {
     try {
-      const { client, stop } = this.#download;
-      const { state, sha256 } = await client.finish(stop);
+      const { shutdown } = this.#components.plane;
+      const { state, sha256 } = await this.#download.client.finish(shutdown);
       if (state === 'ready') return { is: 'ended', end: { outcome: 'complete', chain, sha256 } };
-      if (stop.aborted) return broke(chain, stop.reason);
+      if (shutdown.aborted) return broke(chain, shutdown.reason);
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     } catch (failure) {
       return broke(chain, failure);

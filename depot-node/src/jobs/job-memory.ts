@@ -19,7 +19,7 @@ export interface CountedJob extends Job {
   readonly issuedAt: number;
   /** Whose share of the memory it takes. */
   readonly taker: string;
-  /** Aborts when all that runs of the job has to end; made anew when it begins again after that. */
+  /** Aborts when all that runs of the job has to end; made anew for what is admitted after that. */
   stop: AbortController;
 }
 

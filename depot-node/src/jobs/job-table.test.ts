@@ -282,6 +282,22 @@ test('a job that has used one ticket up goes on with another one that is good fo
   expect(second.ok && second.value.stop.aborted).toBe(false);
 });
 
+test('a job goes on with another ticket while a client still takes what used up the first, which ends nothing any more', () => {
+  const { jobs } = table();
+  const admit = (budgetBytes: number) => {
+    const admitted = jobs.admit(claims('a', { budgetBytes }), CLIENT);
+    if (!admitted.ok) throw admitted.error;
+    return admitted.value;
+  };
+  const first = admit(100);
+  first.note(100);
+  const second = admit(1000);
+  first.note(1);
+  expect([first.stop.aborted, second.stop.aborted]).toEqual([true, false]);
+  second.note(899);
+  expect(second.stop.reason).toMatchObject({ code: 'budget-used-up' });
+});
+
 test('the end of the depot ends what runs, and what is admitted after it', () => {
   const shutdown = new AbortController();
   const { jobs } = table({ shutdown: shutdown.signal });

@@ -136,9 +136,11 @@ export class JobTable {
     if (!job) return refuse('depot-full');
     if (job.connections >= claims.budgetConnections || job.bytes >= claims.budgetBytes)
       return refuse('budget-used-up');
-    if (job.active === 0 && job.stop.signal.aborted) job.stop = new AbortController();
+    // By a ticket that is good for more, though what used the last one up may still run.
+    if (job.stop.signal.aborted) job.stop = new AbortController();
+    const { stop } = job;
     const { shutdown } = this.#init;
-    if (shutdown.aborted) job.stop.abort(shutdown.reason);
+    if (shutdown.aborted) stop.abort(shutdown.reason);
     job.connections += 1;
     this.#noteBeginning(keys.taker);
     this.#count(job, keys, 1);
@@ -147,9 +149,10 @@ export class JobTable {
       job,
       note: (bytes) => {
         ownBytes += bytes;
-        this.#note(job, claims, keys, bytes);
+        this.#note(job, keys, bytes);
+        if (job.bytes >= claims.budgetBytes) stop.abort(new LonghaulError('budget-used-up'));
       },
-      stop: job.stop.signal,
+      stop: stop.signal,
       release: () => {
         if (ownBytes >= FREE_FROM_BYTES) job.connections -= 1;
         this.#count(job, keys, -1);
@@ -209,12 +212,11 @@ export class JobTable {
     this.#begunAtSeconds = nowSeconds;
   }
 
-  #note(job: CountedJob, { budgetBytes }: TicketClaims, { client, origin }: Keys, bytes: number): void {
+  #note(job: CountedJob, { client, origin }: Keys, bytes: number): void {
     job.bytes += bytes;
     this.#rate.note(ALL, bytes);
     if (client) this.#clientRates.note(client.address, bytes);
     if (origin !== undefined) this.#originRates.note(origin, bytes);
-    if (job.bytes >= budgetBytes) job.stop.abort(new LonghaulError('budget-used-up'));
   }
 
   #count(job: CountedJob, { taker, client, origin }: Keys, change: 1 | -1): void {
