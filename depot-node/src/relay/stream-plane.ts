@@ -32,25 +32,32 @@ export function streamTunnel(
     /** Whether the upstream broke behind its own end: what the client still sends goes nowhere. */
     let isUpstreamGone = false;
     const onSilence = () => {
+      // A client that leaves bytes waiting has as long as while both directions are open; just written, any bytes seem to wait.
+      const restMs = downstream.writableLength > 0 ? lastMoveMs + options.silenceMs - performance.now() : 0;
+      if (restMs > 0) return waitFor(restMs);
       if (!upstream.readableEnded || !downstream.writableFinished) return settle('silent');
       // A client that keeps its side open may only read late: a reset would take from it what still waits in the kernel.
       settle();
       downstream.destroy();
       upstream.destroy();
     };
+    let lastMoveMs = performance.now();
     let limitMs = options.silenceMs;
     let silence = setTimeout(onSilence, limitMs);
-    /** Begins to wait anew. A client that leaves bytes waiting has as long as while both directions are open. */
-    const awaitMove = () => {
-      const isLong = openDirections === 2 || downstream.writableLength > 0;
-      const nextMs = isLong ? options.silenceMs : options.halfClosedSilenceMs;
-      if (nextMs === limitMs) {
-        silence.refresh();
-        return;
-      }
+    const waitFor = (nextMs: number) => {
       limitMs = nextMs;
       clearTimeout(silence);
       silence = setTimeout(onSilence, limitMs);
+    };
+    /** Begins to wait anew. */
+    const awaitMove = () => {
+      lastMoveMs = performance.now();
+      const nextMs = openDirections === 2 ? options.silenceMs : options.halfClosedSilenceMs;
+      if (nextMs === limitMs) silence.refresh();
+      else waitFor(nextMs);
+    };
+    const onWritten = () => {
+      if (!settled) awaitMove();
     };
 
     const settle = (reason?: TunnelBreak) => {
@@ -98,13 +105,11 @@ export function streamTunnel(
       source.on('data', (chunk: Buffer) => {
         if (settled || (isUpstreamGone && source === downstream)) return;
         onBytes(chunk.length);
-        if (!sink.write(chunk)) source.pause();
+        if (!sink.write(chunk, onWritten)) source.pause();
         awaitMove();
       });
       sink.on('drain', () => {
-        if (settled) return;
-        awaitMove();
-        source.resume();
+        if (!settled) source.resume();
       });
       // A direction is over when its last byte has been handed to the kernel, not when it has been read.
       sink.once('finish', endOne);

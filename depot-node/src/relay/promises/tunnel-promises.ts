@@ -263,6 +263,18 @@ export function promiseTunnel({ pair, join, tunnel, destroyAll }: SuiteConnectio
     expect(await Promise.all([halfServer.end, halfClient.end])).toEqual(['end', 'ECONNRESET']);
   });
 
+  test('gives up on silence behind a short answer as soon as on any other, when the client has ended its side', async () => {
+    const { client, server, outcome } = await tunnel({ halfClosedSilenceMs: 1000 });
+    const [atServer, atClient] = [receive(server), receive(client)];
+    client.end('request');
+    await atServer.all();
+    server.write('partial');
+    expect((await atClient.until(7)).toString()).toBe('partial');
+    // Long before both directions would be.
+    expect(await outcome).toEqual({ outcome: 'broke', reason: 'silent', bytesUp: 7, bytesDown: 7 });
+    expect(await atClient.end).toBe('ECONNRESET');
+  });
+
   test('holds the sender back while the receiver does not read', async () => {
     const { client, server, outcome } = await tunnel();
     client.pause();
