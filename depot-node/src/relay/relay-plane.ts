@@ -8,7 +8,8 @@ import type { HeldCounters } from './held-count.ts';
 export interface Relay {
   /**
    * Joins two ends until both directions have ended. A half-close travels as a half-close; whatever breaks one end
-   * resets the other, so that a cut stream never looks like the end of one. Both ends belong to the relay from the
+   * resets the other, so that a cut stream never looks like the end of one. So is an upstream that has ended, when the client
+   * falls silent without an end of its own; the client gets all that came before, and its end. Both ends belong to the relay from the
    * call on. Never rejects.
    */
   readonly tunnel: (downstream: Duplex, upstream: Duplex, options: TunnelOptions) => Promise<TunnelOutcome>;

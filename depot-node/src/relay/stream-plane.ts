@@ -38,8 +38,11 @@ export function streamTunnel(
       if (!upstream.readableEnded || !downstream.writableFinished) return settle('silent');
       // A client that keeps its side open may only read late: a reset would take from it what still waits in the kernel.
       settle();
-      downstream.destroy();
-      upstream.destroy();
+      // What the client has not ended must not look whole.
+      resetConnection(upstream);
+      // Bytes of it that are left unread would make its connection end by a reset.
+      downstream.resume();
+      setImmediate(() => downstream.destroy());
     };
     let lastMoveMs = performance.now();
     let limitMs = options.silenceMs;

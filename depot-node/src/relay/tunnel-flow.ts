@@ -21,6 +21,9 @@ const NOWHERE: End = {
   close: () => undefined,
 };
 
+/** Reads of a client's last bytes, when its tunnel has been given up: it may send more for ever. */
+const MOST_LATE_STEPS = 64;
+
 /**
  * Two connections that are joined until both directions have ended. An upstream that breaks behind its own end has given everything: that
  * reaches the client, and its end as well.
@@ -54,6 +57,10 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
     discardBytes(up, components);
     open.delete(up);
     if (!up.sourceEnded) open.add(late);
+  };
+  /** So that its connection does not end by a reset. */
+  const readLate = () => {
+    for (let left = MOST_LATE_STEPS; left > 0 && step(late, components) === 'moved'; left -= 1);
   };
   return {
     id: command.id,
@@ -109,11 +116,14 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
     bytesUp: () => up.delivered,
     bytesDown: () => down.delivered,
     finish: (end) => {
-      for (const direction of [up, down, late]) discardBytes(direction, components);
       if (end === 'complete') {
         downstream.resetOnClose(false);
-        upstream.resetOnClose(false);
+        // What the client has not ended must not look whole.
+        upstream.resetOnClose(open.has(up));
+        if (open.has(up)) leaveUpstream();
+        if (open.has(late)) readLate();
       }
+      for (const direction of [up, down, late]) discardBytes(direction, components);
       return undefined;
     },
   };

@@ -164,6 +164,7 @@ export function promiseTunnel({ pair, join, tunnel, destroyAll }: SuiteConnectio
     const { bytesDown } = await full.outcome;
 
     const { client, server, outcome } = await tunnel({ halfClosedSilenceMs: 300 });
+    server.on('error', () => undefined);
     client.pause();
     const sent = randomBytes(Math.floor(bytesDown * 0.75));
     server.end(sent);
@@ -184,6 +185,17 @@ export function promiseTunnel({ pair, join, tunnel, destroyAll }: SuiteConnectio
     expect((await receive(client).all()).length).toBe(MORE_THAN_BUFFERS);
     expect(await outcome).toMatchObject({ outcome: 'complete', bytesDown: MORE_THAN_BUFFERS });
   }, 60_000);
+
+  test('resets a server that has ended when the client falls silent without an end: its request may be cut', async () => {
+    const { client, server, outcome } = await tunnel({ halfClosedSilenceMs: 300 });
+    const [atServer, atClient] = [receive(server), receive(client)];
+    client.write('half a requ');
+    await atServer.until(11);
+    server.end('answer');
+    expect((await atClient.all()).toString()).toBe('answer');
+    expect(await outcome).toEqual({ outcome: 'complete', bytesUp: 11, bytesDown: 6 });
+    expect(await atServer.end).toBe('ECONNRESET');
+  });
 
   test('ends for a client that goes on to send to a server which has ended and gone', async () => {
     const { client, server, outcome } = await tunnel();
