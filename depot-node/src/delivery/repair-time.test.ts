@@ -68,6 +68,13 @@ describe('a repair', () => {
     expect([time.mayRest(1), time.isOver]).toEqual([false, false]);
   });
 
+  test('grants no rest of more than ten minutes, though the clock is set back meanwhile', () => {
+    const time = begin();
+    time.noteAnswer(1000);
+    vi.setSystemTime(Date.now() - 7_200_000);
+    expect([time.mayRest(600_000), time.mayRest(600_001)]).toEqual([true, false]);
+  });
+
   test('is never shortened by the time for outages', () => {
     const time = begin(1000);
     vi.advanceTimersByTime(89_999);

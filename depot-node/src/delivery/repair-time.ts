@@ -50,7 +50,9 @@ export class RepairTime {
   /** Whether an origin may be left alone for so much longer: who asks for a little again and again gets no more in all. */
   mayRest(restMs: number): boolean {
     const nowMs = this.#nowMs();
-    return nowMs - (this.#restsFromMs ?? nowMs) + restMs <= LONGEST_REST_MS;
+    // The clock may have been set back.
+    const restedMs = Math.max(0, nowMs - (this.#restsFromMs ?? nowMs));
+    return restedMs + restMs <= LONGEST_REST_MS;
   }
 
   /** Notes that somebody has answered; where he asks to be left alone for a while, that comes on top. */
