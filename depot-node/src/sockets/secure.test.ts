@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { selfSigned } from '@longhaul/shared/service';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { testEndings } from '../testing/test-endings.ts';
 import { beginHandshake, secure } from './secure.ts';
 import { Trust } from './trust.ts';
@@ -37,9 +37,13 @@ describe.each(await testEndings())('a handshake by %s', (_, ending) => {
     // The peer never says a word.
     const stream = await streamTo(createServer());
     // Given up in the very turn in which the connection stood.
-    const handshake = shake(stream, 'localhost', new Trust([], ending), AbortSignal.abort());
+    const trust = new Trust([], ending);
+    const context = vi.spyOn(trust, 'context', 'get');
+    const handshake = shake(stream, 'localhost', trust, AbortSignal.abort());
     await expect(handshake).rejects.toMatchObject({ code: 'origin-timeout' });
     expect(stream.destroyed).toBe(true);
+    // Making one costs more than all else.
+    expect(context).not.toHaveBeenCalled();
   });
 
   test('that is given up on the way leaves no connection', async () => {
@@ -165,4 +169,19 @@ describe.each(await testEndings())('a handshake by %s', (_, ending) => {
     expect([...(await late.firstFlight).subarray(0, 3)]).toEqual([22, 3, 1]);
     late.abandon();
   });
+});
+
+test('a handshake that cannot even begin leaves no timer behind', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const trust = new Trust();
+    vi.spyOn(trust, 'context', 'get').mockImplementation(() => {
+      throw new Error('no memory');
+    });
+    const handshake = secure(new Socket(), 'localhost', trust, CODES, new AbortController().signal);
+    await expect(handshake).rejects.toThrow('no memory');
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

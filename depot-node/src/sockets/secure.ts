@@ -31,14 +31,18 @@ export interface BegunHandshake {
  * Speaks TLS over an open stream and checks the certificate for `host`. Rejects with `codes.refused` when TLS itself
  * fails, with `codes.broken` when the stream breaks first and with `codes.timeout` when nothing happens; the stream is then destroyed.
  */
-export function secure(
+export async function secure(
   stream: Duplex,
   host: string,
   trust: Trust,
   codes: SecureCodes,
   lifetime: AbortSignal,
 ): Promise<Duplex> {
-  const securing = lifetime.aborted ? undefined : trust.ending?.connect(stream, host, trust.authorities);
+  if (lifetime.aborted) {
+    stream.destroy();
+    throw failureOf(lifetime.reason, host, codes);
+  }
+  const securing = trust.ending?.connect(stream, host, trust.authorities);
   return inTime(lifetime, (signal) =>
     securing
       ? awaitHandshake(securing, host, codes, signal)
@@ -85,13 +89,18 @@ export function beginHandshake(
 const TIME_IS_UP = new DOMException('no handshake in time', 'TimeoutError');
 
 /** Gives a handshake a signal that aborts with this one, and when its time is up. */
-function inTime(lifetime: AbortSignal, shake: (signal: AbortSignal) => Promise<Duplex>): Promise<Duplex> {
+async function inTime(
+  lifetime: AbortSignal,
+  shake: (signal: AbortSignal) => Promise<Duplex>,
+): Promise<Duplex> {
   const late = new LinkedAbort(lifetime);
   const timer = setTimeout(() => late.abort(TIME_IS_UP), HANDSHAKE_TIMEOUT_MS);
-  return shake(late.signal).finally(() => {
+  try {
+    return await shake(late.signal);
+  } finally {
     clearTimeout(timer);
     late.leave();
-  });
+  }
 }
 
 /** A handshake by what ends TLS outside of Node. */
@@ -138,11 +147,7 @@ function shakeHands(
       signal.removeEventListener('abort', onAbort);
       secured.destroy();
       stream.destroy();
-      reject(
-        cause instanceof LonghaulError
-          ? cause
-          : new LonghaulError(codeOf(cause, codes), { detail: host, cause }),
-      );
+      reject(failureOf(cause, host, codes));
     };
     const onAbort = () => fail(signal.reason);
     const onClose = () => fail(new LonghaulError(codes.broken, { detail: host }));
@@ -160,6 +165,11 @@ function shakeHands(
 }
 
 const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED']);
+
+function failureOf(cause: unknown, host: string, codes: SecureCodes): LonghaulError {
+  if (cause instanceof LonghaulError) return cause;
+  return new LonghaulError(codeOf(cause, codes), { detail: host, cause });
+}
 
 function codeOf(cause: unknown, codes: SecureCodes): ErrorCode {
   if (cause instanceof DOMException) return codes.timeout;
