@@ -34,6 +34,8 @@ export const figureSchema = z.looseObject({
   doubted: z.number().positive().optional(),
   /** The most that it was lately, where that is more: it may be as much again. */
   fellFrom: z.number().positive().optional(),
+  /** What a start came to that had met no limit, where that is all that was seen: the value is what is expected by it, and the first measurement stands in its place. */
+  reached: z.number().positive().optional(),
 });
 export type Figure = Readonly<z.output<typeof figureSchema>>;
 
@@ -46,6 +48,16 @@ export interface Prior {
   /** How much the measurements of one of them differ. */
   readonly within: number;
   readonly source: Estimate['source'];
+}
+
+/** What is expected where a start came to so much, and met no limit. */
+export function started(expected: number, reached: number): Figure {
+  return { value: expected, scatter: 0, weight: 1, ageMs: 0, reached };
+}
+
+/** A figure, where it is of what was measured and not only of a start. */
+export function measuredOf(figure: Figure | undefined): Figure | undefined {
+  return figure?.reached === undefined ? figure : undefined;
 }
 
 /**

@@ -29,7 +29,7 @@ const part = (names: readonly string[]) =>
     },
     fc.constantFrom<unknown>(undefined, null, 7, 'text', [1]),
   );
-const figure = part(['value', 'scatter', 'weight', 'ageMs', 'doubted', 'fellFrom']);
+const figure = part(['value', 'scatter', 'weight', 'ageMs', 'doubted', 'fellFrom', 'reached']);
 const loss = part(['sentBytes', 'lostBytes', 'ageMs']);
 const figures = fc.oneof(
   {

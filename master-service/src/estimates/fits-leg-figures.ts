@@ -20,7 +20,8 @@ function isFigure(value: unknown): boolean {
     value.weight > 0 &&
     isAmount(value.ageMs) &&
     isRateOrNone(value.doubted) &&
-    isRateOrNone(value.fellFrom)
+    isRateOrNone(value.fellFrom) &&
+    isRateOrNone(value.reached)
   );
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Estimate } from './estimate.ts';
-import { type Figure, figureSchema, followed, later, observed } from './figure.ts';
+import { type Figure, figureSchema, followed, later, measuredOf, observed, started } from './figure.ts';
 import { lossEvidenceSchema, withSent } from './loss-evidence.ts';
 
 /** After which time so much is left of a measurement as of anything: 1 / e. */
@@ -73,10 +73,12 @@ interface LegReport {
 
 /**
  * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it tells enough: then it is what is expected, since no limit was met. What several connections got through that filled
+ * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it tells enough. Of what nobody has measured it is what is expected then, since no limit was met,
+ * until the first measurement; but not where that is a bound by other links, which no start has shown. What several connections got through that filled
  * the way is what it carries, more or less than was known; one alone gets no more.
  * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
  * @param expectedBps what is expected of it, in bits per second; left out, nothing that was carried at least tells enough
+ * @param isBound that is the most that other links let expect
  */
 export function withReport(
   known: LegFigures | undefined,
@@ -86,10 +88,12 @@ export function withReport(
   {
     slowerShare = 0,
     expectedBps = Number.POSITIVE_INFINITY,
-  }: { readonly slowerShare?: number; readonly expectedBps?: number } = {},
+    isBound = false,
+  }: { readonly slowerShare?: number; readonly expectedBps?: number; readonly isBound?: boolean } = {},
 ): { rtt: Figure; goodput?: Figure; total?: Figure; loss?: NonNullable<LegFigures['loss']> } {
   const { rttMs, leastGoodputBps: leastBps = 0, totalBps = 0, fullBps = 0 } = report;
   const { rtt, goodput, total, loss } = known ?? {};
+  const measured = measuredOf(goodput);
   const sent = sentOf(report);
   const tellingBps = TELLING_LEAST * expectedBps;
   const isForgotten = goodput !== undefined && goodput.ageMs + passedMs > lives.goodputMs;
@@ -98,17 +102,19 @@ export function withReport(
   const full = fullBps && followed(total, fullBps, passedMs, lives.goodputMs);
   // The mean of reports counts as well: by the least of rates that scatter one alone would get less than all together.
   const isFullBelow = full && Math.max(full.value, fullBps) < (goodput?.value ?? tellingBps);
-  const isStart = isTold && report.goodputBps === undefined && goodput === undefined;
-  const toldBps = Math.max(report.goodputBps ?? 0, leastBps, isStart ? expectedBps : 0);
+  const isStart = isTold && report.goodputBps === undefined && measured === undefined;
+  const toldBps = Math.max(report.goodputBps ?? 0, leastBps);
   const goodputBps = isTold ? toldBps : isFullBelow ? fullBps : 0;
   // Less than is known, that may have been more, is no sign of a change.
-  const mayBeMore = report.goodputBps === undefined && !isFullBelow && goodputBps < (goodput?.value ?? 0);
+  const mayBeMore = report.goodputBps === undefined && !isFullBelow && goodputBps < (measured?.value ?? 0);
   const take = mayBeMore ? observed : followed;
-  const newGoodput = goodputBps
-    ? take(goodput, goodputBps, passedMs, lives.goodputMs, slowerShare)
-    : goodput && later(isRefuted(goodput, leastBps) ? withoutDoubt(goodput) : goodput, passedMs);
+  const newGoodput = isStart
+    ? started(isBound ? leastBps : Math.max(leastBps, expectedBps), leastBps)
+    : goodputBps
+      ? take(measured, goodputBps, passedMs, lives.goodputMs, slowerShare)
+      : goodput && later(isRefuted(goodput, leastBps) ? withoutDoubt(goodput) : goodput, passedMs);
   // What several got before one has got far less is of the time before.
-  const hasFallen = goodput && newGoodput && !mayBeMore && newGoodput.value < FALLEN * goodput.value;
+  const hasFallen = measured && newGoodput && !mayBeMore && newGoodput.value < FALLEN * measured.value;
   const knownTotal = hasFallen ? undefined : total;
   // Connections that have little to get through say nothing of what they could.
   const newTotal =

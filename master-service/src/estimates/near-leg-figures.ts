@@ -37,6 +37,8 @@ function areBoth<Part>(
 function isNearFigure(one: Figure, other: Figure): boolean {
   const scatterOf = ({ scatter, weight }: Figure) => scatter / weight + LEAST_SCATTER;
   return (
+    // What only a start has shown is less than what is measured.
+    (one.reached === undefined) === (other.reached === undefined) &&
     isWithin(one.value, other.value, NEAR) &&
     isWithin(one.weight, other.weight, ROUGHLY) &&
     isWithin(scatterOf(one), scatterOf(other), ROUGHLY)

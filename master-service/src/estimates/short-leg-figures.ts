@@ -18,11 +18,12 @@ export function shortLegFigures({ rtt, goodput, total, loss, ...more }: LegFigur
   };
 }
 
-function shortFigure({ value, scatter, weight, doubted, fellFrom, ...more }: Figure): Figure {
+function shortFigure({ value, scatter, weight, doubted, fellFrom, reached, ...more }: Figure): Figure {
   return {
     ...more,
     ...(doubted === undefined ? {} : { doubted: short(doubted) }),
     ...(fellFrom === undefined ? {} : { fellFrom: short(fellFrom) }),
+    ...(reached === undefined ? {} : { reached: short(reached) }),
     value: short(value),
     scatter: short(scatter, DIGITS_OF_DOUBT),
     weight: short(weight, DIGITS_OF_DOUBT),

@@ -41,12 +41,24 @@ describe('a link', () => {
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 6e7 }, NOW);
     expect(goodput()).toBe(1e8);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 2e8 }, NOW);
-    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(100 * 200), 1);
+    expect(goodput()).toBe(2e8);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 1e8 }, NOW);
-    expect((goodput() ?? 0) / 1e6).toBeCloseTo(Math.sqrt(100 * 200), 1);
+    expect(goodput()).toBe(2e8);
     // One connection shared it or lost much; another one showed what it carries.
     table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 5e6, leastGoodputBps: 1.1e8 }, NOW);
     expect(goodput()).toBeGreaterThan(1e8);
+  });
+
+  test('that only a start has told of is what is measured first, and has not fallen by that', () => {
+    const table = new LinkTable([], 1000);
+    table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 6e7 }, NOW);
+    expect(table.mostSentBps('d1')).toBe(0);
+    table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 6e7 }, NOW + 5000);
+    expect(table.estimate('d2', 'd1', NOW + 5000)?.goodputBps).toBe(6e7);
+    expect(table.distribution('d2', 'd1', NOW + 5000)).toMatchObject({
+      fellFromBps: undefined,
+      doubtedBps: undefined,
+    });
   });
 
   test('carries what several connections got through together, and one of them what one had', () => {
@@ -309,6 +321,14 @@ describe('a link', () => {
       // One that is wide shows that its line is.
       table.report('d0', { to: 'd5', rttMs: 100, goodputBps: 2e8 }, NOW);
       expect(rateBps(table, 'd4', 'd0')).toBeGreaterThan(6e7);
+    });
+
+    test('raises no such bound by a start that comes to half of it', () => {
+      const table = measured(['d1', 'd2', 'd3'].map((to) => ['d0', to, 2e7] as const));
+      for (const to of ['d4', 'd5', 'd6']) table.report('d0', { to, rttMs: 100, leastGoodputBps: 2e7 }, NOW);
+      expect(rateBps(table, 'd4', 'd0')).toBeCloseTo(2e7, -6);
+      table.report('d0', { to: 'd7', rttMs: 100 }, NOW);
+      expect(rateBps(table, 'd7', 'd0')).toBeCloseTo(3e7, -7);
     });
 
     test('is bounded so by what its receiver was seen to receive, as well', () => {

@@ -2,7 +2,7 @@ import { CLIENT, type EndName, type LinkReport, ORIGIN } from '@longhaul/shared'
 import type { LinkConfig } from '../config.ts';
 import { DepotRates, OWN_LINE, type SeenLine } from '../estimates/depot-rates.ts';
 import type { Estimate } from '../estimates/estimate.ts';
-import { estimateOf, type Figure, fellFrom, type Prior } from '../estimates/figure.ts';
+import { estimateOf, type Figure, fellFrom, measuredOf, type Prior } from '../estimates/figure.ts';
 import { fitsLegFigures } from '../estimates/fits-leg-figures.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
@@ -111,7 +111,8 @@ export class LinkTable implements LinkView {
     const known = this.#facts.store.newest(LINK_MEASURED, key);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    const expected = { expectedBps: this.#expected(report.to, from, report.rttMs).value };
+    const expectedBps = this.#expected(report.to, from, report.rttMs).value;
+    const expected = { expectedBps, isBound: expectedBps < this.usualBps(report.rttMs) };
     const figures = withReport(known?.value, report, passedMs, LINK_LIVES, expected);
     this.#facts.learn(LINK_MEASURED, key, figures, nowMs);
   }
@@ -467,8 +468,10 @@ function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {
   return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
 }
 
+/** What was seen of it: what is only expected by a start was not. */
 function mostOf({ value: { goodput, total } }: Measured): number | undefined {
-  return goodput && Math.max(goodput.value, total?.value ?? 0);
+  const measured = measuredOf(goodput);
+  return measured && Math.max(measured.value, total?.value ?? 0);
 }
 
 /** What the other direction says of this one, whose lines carry so much at most. */
