@@ -1,16 +1,5 @@
 import { isSameSaid, Voices } from './voices.ts';
 
-/** Where a depot was seen to send over so many links, or to receive, no other one is expected to carry more than so many times the most of them: its own line may be what bounds them all. */
-export const OWN_LINE = { telling: 3, times: 1.5 } as const;
-
-/** What was seen of a depot's own line, in one direction. */
-export interface SeenLine {
-  /** Of how many of its links it is known what they carry. */
-  readonly links: number;
-  /** The most of that, in bits per second; 0 where nothing is known. */
-  readonly mostBps: number;
-}
-
 /** The rates at which depots were seen to send, each to whomever, or to receive: what one sends to nobody faster may be its own line. */
 export class DepotRates {
   readonly #rates = new Map<string, Voices>();
@@ -35,10 +24,5 @@ export class DepotRates {
   mostBps(depot: string): number {
     const most = this.#rates.get(depot)?.said.at(-1);
     return most ? Math.exp(most[0]) : 0;
-  }
-
-  /** What is known of a depot's own line by that. */
-  lineOf(depot: string): SeenLine {
-    return { links: this.count(depot), mostBps: this.mostBps(depot) };
   }
 }

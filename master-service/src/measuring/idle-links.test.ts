@@ -283,6 +283,39 @@ describe('tests of idle links', () => {
     },
   );
 
+  test('let a wide depot that joins be met by wide ones before narrow ones, and never take it for narrow', () => {
+    const { table, idle } = setUp();
+    const rttMs = 100;
+    const [narrow, wide] = [
+      ['n0', 'n1', 'n2'],
+      ['w0', 'w1', 'w2'],
+    ];
+    for (const to of wide) {
+      for (const from of narrow) table.report(from, { to, rttMs, goodputBps: 1.5e7 }, NOW);
+      for (const from of wide) if (from !== to) table.report(from, { to, rttMs, goodputBps: 2e8 }, NOW);
+    }
+    const others = [...narrow, ...wide];
+    for (const other of others) table.report('new', { to: other, rttMs }, NOW);
+    const met: string[] = [];
+    for (let second = 0; second < 3600 && met.length < others.length; second += 5) {
+      const atMs = NOW + second * 1000;
+      const asked = idle.next(
+        'new',
+        [...others, 'new'].map((id) => depot(id)),
+        atMs,
+      );
+      if (!asked) continue;
+      met.push(asked.from);
+      idle.noteSent(asked.from, 'new', asked.bytes);
+      const goodputBps = narrow.includes(asked.from) ? 1.5e7 : 2e8;
+      table.report(asked.from, { to: 'new', rttMs, goodputBps }, atMs);
+    }
+    expect(met.slice(0, 3).toSorted()).toEqual(wide);
+    for (const from of narrow) table.report(from, { to: 'newer', rttMs, goodputBps: 1.5e7 }, NOW);
+    table.report('newer', { to: 'w0', rttMs }, NOW);
+    expect(table.estimate('newer', 'w0', NOW)?.rateBps).toBeGreaterThan(6e7);
+  });
+
   test('cost no depot more than its bytes of an hour, in a full mesh that nobody uses', () => {
     const { table, idle } = setUp();
     const depots = some(20);

@@ -1,7 +1,7 @@
 import { type LinkTest, MAX_TEST_BYTES } from '@longhaul/shared';
 import { HourlyBudget, LruMap } from '@longhaul/shared/service';
-import { OWN_LINE, type SeenLine } from '../estimates/depot-rates.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
+import { OWN_LINE, type SeenLine } from '../estimates/own-lines.ts';
 
 /** A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an operator types in. */
 const UNSURE_SPREAD = 0.6;
@@ -33,7 +33,7 @@ const ROUND_TRIPS = { first: 2, slow: 3, most: 6 } as const;
 const MOST_HEALED = 2;
 /** What is known, and has only grown old, is tested by so much of what both depots have left, where a first test would not take more. */
 const SHARE_OF_LEFT = 0.25;
-/** So many links that are narrow make it likely that their depot's line is: tests over others need no more bytes than that. One may be narrow by its other end. */
+/** So many links that are narrow make it likely that their depot's line is: tests over others need no more bytes than that. */
 const LINKS_OF_LIKELY_LINE = 2;
 /** Less than this says nothing of a rate. */
 const LEAST_BYTES = 262_144;
@@ -68,7 +68,7 @@ interface IdleLinksInit {
   readonly links: {
     distribution(one: string, other: string, nowMs: number): LegDistribution;
     usualBps(rttMs: number): number;
-    linesOf(one: string, other: string): readonly SeenLine[];
+    linesOf(one: string, other: string, askedBps: number): readonly SeenLine[];
   };
   /** 0 to below 1, evenly. */
   readonly random?: () => number;
@@ -100,7 +100,7 @@ export class IdleLinks {
       const isUnsure = known.goodputBps.spread > UNSURE_SPREAD || known.doubtedBps !== undefined;
       if (!isUnsure && !isDue) return [];
       const bytes = this.#bytesFor(from.id, id, known, nowMs);
-      return [{ from: from.id, known, isDue, bytes, worth: this.#news(from.id, id, known) / bytes }];
+      return [{ from: from.id, known, isDue, bytes, worth: this.#worth(from.id, id, known, bytes) }];
     });
     for (const { from, known, isDue, bytes } of candidates.toSorted(worthMostFirst)) {
       const pair = `${from} ${id}`;
@@ -122,34 +122,39 @@ export class IdleLinks {
     if (test?.from === from && test.to === to) test.leftBytes -= sentBytes;
   }
 
-  /** How much a test says: the more, the less is known of the link, and of the lines of its two ends. */
-  #news(from: string, to: string, { goodputBps }: LegDistribution): number {
-    const unknown = this.#init.links.linesOf(to, from).filter(({ links }) => links < OWN_LINE.telling);
-    return goodputBps.spread * (1 + unknown.length);
+  /**
+   * How much a test says for its bytes: the more, the less is known of the link, and of the lines of its two ends. One that is narrow hides the line of the
+   * other end, and makes no test worth more by needing less: else a wide depot that joins would be met by the narrow ones first.
+   */
+  #worth(from: string, to: string, { goodputBps, rttMs }: LegDistribution, bytes: number): number {
+    const usualBps = this.#init.links.usualBps(rttMs.value);
+    const lines = this.#init.links.linesOf(to, from, usualBps);
+    const isTold = ({ links }: SeenLine) => links >= OWN_LINE.telling;
+    const isNarrow = lines.some((line) => isTold(line) && OWN_LINE.times * line.mostBps < usualBps);
+    const untold = isNarrow ? [] : lines.filter((line) => !isTold(line));
+    const unboundBytes = bytesOf(likelyBps(usualBps, untold), rttMs.value, ROUND_TRIPS.first);
+    const isFirst = goodputBps.ageMs === undefined;
+    return (goodputBps.spread * (1 + untold.length)) / (isFirst ? Math.max(bytes, unboundBytes) : bytes);
   }
 
   /** As many bytes as the link is expected to carry in some round trips. */
   #bytesFor(from: string, to: string, known: LegDistribution, nowMs: number): number {
     const { links } = this.#init;
     const { rttMs, goodputBps, doubtedBps, fellFromBps } = known;
-    const bytesOf = (bps: number, roundTrips: number) => {
-      const bytes = ((bps / 8) * rttMs.value * roundTrips) / 1000;
-      return Math.round(Math.min(Math.max(bytes, LEAST_BYTES), MAX_TEST_BYTES));
-    };
-    if (doubtedBps !== undefined) return bytesOf(doubtedBps, ROUND_TRIPS.most);
+    const bytesIn = (roundTrips: number, bps: number) => bytesOf(bps, rttMs.value, roundTrips);
+    if (doubtedBps !== undefined) return bytesIn(ROUND_TRIPS.most, doubtedBps);
     if (this.#patienceMs(known) !== undefined) {
       const healedBps = fellFromBps ?? links.usualBps(rttMs.value);
-      return bytesOf(Math.min(healedBps, MOST_HEALED * goodputBps.value), ROUND_TRIPS.slow);
+      return bytesIn(ROUND_TRIPS.slow, Math.min(healedBps, MOST_HEALED * goodputBps.value));
     }
     if (goodputBps.ageMs === undefined && this.#told.get(`${from} ${to}`) === undefined) {
       // Where the line is not as narrow as some links made it look, the next test has more.
-      const lines = links.linesOf(to, from).filter((line) => line.links >= LINKS_OF_LIKELY_LINE);
-      const mostBps = OWN_LINE.times * Math.min(...lines.map((line) => line.mostBps));
-      return bytesOf(Math.min(goodputBps.value, mostBps), ROUND_TRIPS.first);
+      const lines = links.linesOf(to, from, goodputBps.value);
+      return bytesIn(ROUND_TRIPS.first, likelyBps(goodputBps.value, lines));
     }
     const leftBytes = Math.min(...[from, to].map((id) => this.#budgetOf(id).leftAt(nowMs)));
-    const mostBytes = bytesOf(goodputBps.value, ROUND_TRIPS.most);
-    const leastBytes = bytesOf(goodputBps.value, ROUND_TRIPS.first);
+    const mostBytes = bytesIn(ROUND_TRIPS.most, goodputBps.value);
+    const leastBytes = bytesIn(ROUND_TRIPS.first, goodputBps.value);
     return Math.round(Math.max(leastBytes, Math.min(mostBytes, SHARE_OF_LEFT * leftBytes)));
   }
 
@@ -218,6 +223,18 @@ interface Candidate {
   readonly known: LegDistribution;
   /** What is said of the link or of its ends, for each byte. */
   readonly worth: number;
+}
+
+/** So much, or less where some links make it likely that one of these lines is narrow. */
+function likelyBps(bps: number, lines: readonly SeenLine[]): number {
+  const likely = lines.filter(({ links }) => links >= LINKS_OF_LIKELY_LINE);
+  return Math.min(bps, ...likely.map(({ mostBps }) => OWN_LINE.times * mostBps));
+}
+
+/** As many bytes as take so many round trips at a rate, within bounds. */
+function bytesOf(bps: number, rttMs: number, roundTrips: number): number {
+  const bytes = ((bps / 8) * rttMs * roundTrips) / 1000;
+  return Math.round(Math.min(Math.max(bytes, LEAST_BYTES), MAX_TEST_BYTES));
 }
 
 /** What may have changed lately comes first. */

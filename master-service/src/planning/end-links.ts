@@ -7,8 +7,8 @@ import {
   type LegEvidence,
   ORIGIN,
 } from '@longhaul/shared';
-import { OWN_LINE } from '../estimates/depot-rates.ts';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
+import { OWN_LINE } from '../estimates/own-lines.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
 import { siteOf } from '../measuring/measured-by.ts';

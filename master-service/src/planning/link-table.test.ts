@@ -52,7 +52,7 @@ describe('a link', () => {
   test('that only a start has told of is what is measured first, and has not fallen by that', () => {
     const table = new LinkTable([], 1000);
     table.report('d1', { to: 'd2', rttMs: 80, leastGoodputBps: 6e7 }, NOW);
-    expect(table.mostSentBps('d1')).toBe(0);
+    expect(table.mostSentBps('d1')).toBeLessThan(6.2e7);
     table.report('d1', { to: 'd2', rttMs: 80, goodputBps: 6e7 }, NOW + 5000);
     expect(table.estimate('d2', 'd1', NOW + 5000)?.goodputBps).toBe(6e7);
     expect(table.distribution('d2', 'd1', NOW + 5000)).toMatchObject({
@@ -299,6 +299,8 @@ describe('a link', () => {
   });
 
   describe('that nobody has tested', () => {
+    /** Others than `d0`, whose own lines `d9` shows to be wide. */
+    const othersWide = ['d1', 'd2', 'd3'];
     const rateBps = (table: LinkTable, to: string, from: string) =>
       table.estimate(to, from, NOW)?.rateBps ?? 0;
     const measured = (reports: readonly (readonly [from: string, to: string, goodputBps?: number])[]) => {
@@ -308,12 +310,12 @@ describe('a link', () => {
     };
 
     test('is thought to carry one and a half times what its sender was seen to send over three others, at most', () => {
-      const narrow = ['d1', 'd2', 'd3'].map((to) => ['d0', to, 1.5e7] as const);
+      const narrow = othersWide.flatMap((to) => [['d0', to, 1.5e7] as const, ['d9', to, 2e8] as const]);
       const untested = [
         ['d0', 'd4'],
         ['d4', 'd0'],
       ] as const;
-      expect(rateBps(measured([...narrow.slice(1), ...untested]), 'd4', 'd0')).toBeGreaterThan(6e7);
+      expect(rateBps(measured([...narrow.slice(2), ...untested]), 'd4', 'd0')).toBeGreaterThan(6e7);
       const table = measured([...narrow, ...untested]);
       expect(rateBps(table, 'd4', 'd0')).toBeCloseTo(2.25e7, -7);
       expect(table.distribution('d4', 'd0', NOW).goodputBps.value).toBeCloseTo(2.25e7, -7);
@@ -324,7 +326,9 @@ describe('a link', () => {
     });
 
     test('raises no such bound by a start that comes to half of it', () => {
-      const table = measured(['d1', 'd2', 'd3'].map((to) => ['d0', to, 2e7] as const));
+      const table = measured(
+        othersWide.flatMap((to) => [['d0', to, 2e7] as const, ['d9', to, 2e8] as const]),
+      );
       for (const to of ['d4', 'd5', 'd6']) table.report('d0', { to, rttMs: 100, leastGoodputBps: 2e7 }, NOW);
       expect(rateBps(table, 'd4', 'd0')).toBeCloseTo(2e7, -6);
       table.report('d0', { to: 'd7', rttMs: 100 }, NOW);
@@ -332,15 +336,27 @@ describe('a link', () => {
     });
 
     test('is bounded so by what its receiver was seen to receive, as well', () => {
-      const narrow = ['d1', 'd2', 'd3'].map((from) => [from, 'd0', 1.5e7] as const);
+      const narrow = othersWide.flatMap((from) => [[from, 'd0', 1.5e7] as const, [from, 'd9', 2e8] as const]);
       const table = measured([...narrow, ['d4', 'd0'], ['d0', 'd4']]);
       expect(rateBps(table, 'd0', 'd4')).toBeCloseTo(2.25e7, -7);
       expect(rateBps(table, 'd4', 'd0')).toBeGreaterThan(6e7);
     });
 
+    test('is not bounded so by links whose other ends were never seen to do more', () => {
+      const senders = ['n1', 'n2', 'n3'];
+      const table = measured([
+        ...senders.flatMap((from) => [[from, 'd0', 1.5e7] as const, [from, 'd9', 1.6e7] as const]),
+        ['wide', 'd0'],
+      ]);
+      expect(rateBps(table, 'd0', 'wide')).toBeGreaterThan(6e7);
+      // Also a start of theirs that came to more tells that they could.
+      for (const from of senders) table.report(from, { to: 'd8', rttMs: 100, leastGoodputBps: 6e7 }, NOW);
+      expect(rateBps(table, 'd0', 'wide')).toBeCloseTo(2.25e7, -7);
+    });
+
     test('is bounded so where only the other direction was measured', () => {
       const table = measured([
-        ...['d1', 'd2', 'd3'].map((to) => ['d0', to, 1.5e7] as const),
+        ...othersWide.flatMap((to) => [['d0', to, 1.5e7] as const, ['d9', to, 2e8] as const]),
         ['d4', 'd0', 5e8],
       ]);
       expect(rateBps(table, 'd0', 'd4')).toBe(5e8);

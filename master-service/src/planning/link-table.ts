@@ -1,8 +1,7 @@
 import { CLIENT, type EndName, type LinkReport, ORIGIN } from '@longhaul/shared';
 import type { LinkConfig } from '../config.ts';
-import { DepotRates, OWN_LINE, type SeenLine } from '../estimates/depot-rates.ts';
 import type { Estimate } from '../estimates/estimate.ts';
-import { estimateOf, type Figure, fellFrom, measuredOf, type Prior } from '../estimates/figure.ts';
+import { estimateOf, type Figure, fellFrom, type Prior } from '../estimates/figure.ts';
 import { fitsLegFigures } from '../estimates/fits-leg-figures.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate, lossRateOf } from '../estimates/loss-evidence.ts';
 import { areNear } from '../estimates/near-leg-figures.ts';
+import { OWN_LINE, OwnLines, type SeenLine, type SeenRate } from '../estimates/own-lines.ts';
 import { shortLegFigures } from '../estimates/short-leg-figures.ts';
 import { type Fact, type FactKind, isYounger } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -82,8 +82,7 @@ export class LinkTable implements LinkView {
   /** By sender and receiver. */
   readonly #measured = new Map<string, Measured>();
   readonly #priors = new LearnedPriors(ASSUMED.rateBps);
-  readonly #sent = new DepotRates();
-  readonly #received = new DepotRates();
+  readonly #lines = new OwnLines();
   readonly #windowBytes: number;
   readonly #facts: Facts;
   readonly #disputes = new RttDisputes();
@@ -155,7 +154,9 @@ export class LinkTable implements LinkView {
     );
     return {
       rttMs,
-      goodputBps: goodput?.isBackward ? backward(goodputBps, this.#mostBps(one, other)) : goodputBps,
+      goodputBps: goodput?.isBackward
+        ? backward(goodputBps, this.#mostBps(one, other, goodputBps.value))
+        : goodputBps,
       totalBps: moreThan(goodputBps.value, together(known, learned)?.bps),
       doubtedBps: goodput?.value.goodput?.doubted,
       fellFromBps:
@@ -199,17 +200,17 @@ export class LinkTable implements LinkView {
 
   /** The most that a depot was seen to send to another one, in bits per second; 0 where nothing is known. */
   mostSentBps(depot: string): number {
-    return this.#sent.mostBps(depot);
+    return this.#lines.mostSentBps(depot);
   }
 
   /** The most that a depot was seen to receive from another one, in bits per second; 0 where nothing is known. */
   mostReceivedBps(depot: string): number {
-    return this.#received.mostBps(depot);
+    return this.#lines.mostReceivedBps(depot);
   }
 
-  /** What was seen of the lines of both ends of the leg on which `other` sends to `one`: of what `other` sends, and `one` receives. */
-  linesOf(one: string, other: string): readonly SeenLine[] {
-    return [this.#sent.lineOf(other), this.#received.lineOf(one)];
+  /** What was seen of the lines of both ends of the leg on which `other` sends to `one`, as far as that may bound so much: of what `other` sends, and `one` receives. */
+  linesOf(one: string, other: string, askedBps: number): readonly SeenLine[] {
+    return this.#lines.of(other, one, askedBps);
   }
 
   /** Whether what is configured of a link stands whatever is measured. */
@@ -251,9 +252,7 @@ export class LinkTable implements LinkView {
     const isNewest = said && (!before || isYounger(said, before));
     const now = isNewest ? said : this.#facts.store.newest(LINK_MEASURED, key);
     this.#priors.replace(from, before && memberOf(before), now && memberOf(now));
-    const [mostBefore, mostNow] = [before && mostOf(before), now && mostOf(now)];
-    this.#sent.replace(from, mostBefore, mostNow);
-    this.#received.replace(to, mostBefore, mostNow);
+    this.#lines.replace(from, to, now && seenOf(now));
     if (now) this.#measured.set(key, now);
     else this.#measured.delete(key);
     const backward = this.#measured.get(`${to} ${from}`)?.value.rtt;
@@ -269,13 +268,13 @@ export class LinkTable implements LinkView {
   /** What one connection is expected to carry from `other` to `one`, where nobody has measured that. */
   #expected(one: string, other: string, rttMs: number): Prior {
     const usual = this.#priors.goodput(rttMs);
-    const mostBps = this.#mostBps(one, other);
+    const mostBps = this.#mostBps(one, other, usual.value);
     return mostBps < usual.value ? { ...usual, value: mostBps, source: 'derived' } : usual;
   }
 
-  /** The most that it may carry by what its two ends were seen to send and to receive elsewhere. */
-  #mostBps(one: string, other: string): number {
-    const telling = this.linesOf(one, other).filter(({ links }) => links >= OWN_LINE.telling);
+  /** The most that it may carry by what its two ends were seen to send and to receive elsewhere, where that is less than is asked for. */
+  #mostBps(one: string, other: string, askedBps: number): number {
+    const telling = this.linesOf(one, other, askedBps).filter(({ links }) => links >= OWN_LINE.telling);
     return OWN_LINE.times * Math.min(...telling.map(({ mostBps }) => mostBps));
   }
 
@@ -329,7 +328,7 @@ export class LinkTable implements LinkView {
       ? figure.value
       : estimateOf(figure, goodput.passedMs, this.#expected(one, other, link.rttMs), LINK_LIVES.goodputMs)
           .value;
-    const goodputBps = goodput.isBackward ? Math.min(seenBps, this.#mostBps(one, other)) : seenBps;
+    const goodputBps = goodput.isBackward ? Math.min(seenBps, this.#mostBps(one, other, seenBps)) : seenBps;
     const total = together(known, this.#expected(one, other, link.rttMs));
     if (total === undefined || total.bps <= goodputBps) return { ...link, rateBps: goodputBps, goodputBps };
     return { ...link, rateBps: total.bps, goodputBps, ageMs: oldest(link.ageMs, total.ageMs) };
@@ -468,10 +467,11 @@ function memberOf({ value: { rtt, goodput, loss } }: Measured): ClassMember {
   return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
 }
 
-/** What was seen of it: what is only expected by a start was not. */
-function mostOf({ value: { goodput, total } }: Measured): number | undefined {
-  const measured = measuredOf(goodput);
-  return measured && Math.max(measured.value, total?.value ?? 0);
+/** What was seen to go over it. */
+function seenOf({ value: { goodput, total } }: Measured): SeenRate | undefined {
+  if (!goodput) return undefined;
+  const { value, reached = value } = goodput;
+  return { bps: Math.max(reached, total?.value ?? 0), isLeast: goodput.reached !== undefined };
 }
 
 /** What the other direction says of this one, whose lines carry so much at most. */
