@@ -362,6 +362,20 @@ describe('a link', () => {
       expect(rateBps(table, 'd0', 'd4')).toBe(5e8);
       expect(rateBps(table, 'd4', 'd0')).toBeCloseTo(2.25e7, -7);
     });
+
+    test.each([{ goodputBps: 1e8 }, {}])(
+      'is bounded so where several got more in the other direction, beside %o of one',
+      (one) => {
+        const table = measured(
+          othersWide.flatMap((to) => [['d0', to, 1.5e7] as const, ['d9', to, 2e8] as const]),
+        );
+        table.report('d4', { to: 'd0', rttMs: 100, ...one, totalBps: 5e8 }, NOW);
+        expect(rateBps(table, 'd0', 'd4')).toBe(5e8);
+        expect(rateBps(table, 'd4', 'd0')).toBeCloseTo(2.25e7, -7);
+        expect(table.distribution('d4', 'd0', NOW).totalBps ?? 0).toBeLessThan(2.5e7);
+        expect(table.doubt('d4', 'd0', NOW).leastBps ?? 0).toBeLessThan(2.5e7);
+      },
+    );
   });
 
   test('keeps loss and goodput, which only the sending end can tell, when the other end reports without them', () => {

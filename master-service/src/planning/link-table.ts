@@ -157,7 +157,7 @@ export class LinkTable implements LinkView {
       goodputBps: goodput?.isBackward
         ? backward(goodputBps, this.#mostBps(one, other, goodputBps.value))
         : goodputBps,
-      totalBps: moreThan(goodputBps.value, together(known, learned)?.bps),
+      totalBps: moreThan(goodputBps.value, this.#together(one, other, known, rttMs.value)?.bps),
       doubtedBps: goodput?.value.goodput?.doubted,
       fellFromBps:
         goodput?.value.goodput && fellFrom(goodput.value.goodput, goodput.passedMs, LINK_LIVES.goodputMs),
@@ -183,7 +183,7 @@ export class LinkTable implements LinkView {
     const { rttMs, lossRate, goodputBps } = this.distribution(one, other, nowMs);
     const leastBps =
       link.goodputBps === undefined
-        ? together(this.#directions(one, other, nowMs), this.#expected(one, other, rttMs.value))?.bps
+        ? this.#together(one, other, this.#directions(one, other, nowMs), rttMs.value)?.bps
         : undefined;
     return {
       rtt: rttMs.spread,
@@ -278,6 +278,14 @@ export class LinkTable implements LinkView {
     return OWN_LINE.times * Math.min(...telling.map(({ mostBps }) => mostBps));
   }
 
+  /** What several connections get through together, as {@link together}: of what was seen in the other direction no more than the lines carry in this one. */
+  #together(one: string, other: string, known: readonly Direction[], rttMs: number): Together | undefined {
+    const seen = together(known, this.#expected(one, other, rttMs));
+    return seen?.isBackward
+      ? { ...seen, bps: Math.min(seen.bps, this.#mostBps(one, other, seen.bps)) }
+      : seen;
+  }
+
   /** What both ends have measured, the sender first. */
   #directions(one: string, other: string, nowMs: number): readonly Direction[] {
     const forward = this.#measured.get(`${other} ${one}`);
@@ -319,7 +327,7 @@ export class LinkTable implements LinkView {
     if (!goodput || !figure) {
       if (rtt.figure.ageMs + rtt.passedMs > UNTESTED_LIFE_MS) return undefined;
       const expected = this.#expected(one, other, link.rttMs);
-      const rateBps = Math.max(expected.value, together(known, expected)?.bps ?? 0);
+      const rateBps = Math.max(expected.value, this.#together(one, other, known, link.rttMs)?.bps ?? 0);
       return { ...link, rateBps, goodputBps: undefined, rateSource: expected.source };
     }
     const isFresh = figure.ageMs + goodput.passedMs <= REPORT_LIFE_MS;
@@ -329,7 +337,7 @@ export class LinkTable implements LinkView {
       : estimateOf(figure, goodput.passedMs, this.#expected(one, other, link.rttMs), LINK_LIVES.goodputMs)
           .value;
     const goodputBps = goodput.isBackward ? Math.min(seenBps, this.#mostBps(one, other, seenBps)) : seenBps;
-    const total = together(known, this.#expected(one, other, link.rttMs));
+    const total = this.#together(one, other, known, link.rttMs);
     if (total === undefined || total.bps <= goodputBps) return { ...link, rateBps: goodputBps, goodputBps };
     return { ...link, rateBps: total.bps, goodputBps, ageMs: oldest(link.ageMs, total.ageMs) };
   }
@@ -441,20 +449,24 @@ function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
   return { figure: { ...first.value.rtt, value: Math.max(value, leastMs) }, passedMs };
 }
 
+interface Together {
+  readonly bps: number;
+  readonly ageMs: number;
+  /** It was seen in the other direction. */
+  readonly isBackward: boolean;
+}
+
 /** What several connections get through together, which a link carries at least; `undefined` where nobody has seen that. */
-function together(
-  known: readonly Direction[],
-  prior: Prior,
-): { readonly bps: number; readonly ageMs: number } | undefined {
+function together(known: readonly Direction[], prior: Prior): Together | undefined {
   // What one direction carries says nothing of another one that is measured.
   const direction = known.find(({ value }) => value.total ?? value.goodput);
   const total = direction?.value.total;
   if (!direction || !total) return undefined;
-  const { passedMs } = direction;
+  const { passedMs, isBackward } = direction;
   const ageMs = Math.max(0, total.ageMs + passedMs);
-  if (ageMs <= REPORT_LIFE_MS) return { bps: total.value, ageMs };
+  if (ageMs <= REPORT_LIFE_MS) return { bps: total.value, ageMs, isBackward };
   const { value, source } = estimateOf(total, passedMs, prior, LINK_LIVES.goodputMs);
-  return source === 'measured' ? { bps: value, ageMs } : undefined;
+  return source === 'measured' ? { bps: value, ageMs, isBackward } : undefined;
 }
 
 /** A rate where it is known and more than another. */
