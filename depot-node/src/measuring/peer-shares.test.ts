@@ -29,6 +29,19 @@ test('a depot that asks for the least again and again has some tests, and others
   expect(take('d1', 1, HOUR_MS / 4)).toBe(true);
 });
 
+test('a depot that keeps asking has its quarter of the bytes each hour, beside the half of that which it had at once', () => {
+  const take = shares();
+  const bytes = 500_000;
+  const takenAt = (atMs: number) => {
+    let takenBytes = 0;
+    while (take('d1', bytes, atMs)) takenBytes += bytes;
+    return takenBytes;
+  };
+  expect(takenAt(0)).toBe(BYTES_PER_HOUR / 8);
+  const later = Array.from({ length: 20 }, (_, tenth) => takenAt(((tenth + 1) * HOUR_MS) / 10));
+  expect(later.reduce((sum, taken) => sum + taken)).toBe((2 * BYTES_PER_HOUR) / 4);
+});
+
 test('no depot has more than a quarter of the bytes for long, and one test', () => {
   const wish = fc.record({ afterMs: fc.nat(HOUR_MS / 10), bytes: fc.integer({ min: 1, max: LONGEST }) });
   fc.assert(

@@ -1,4 +1,4 @@
-import { HourlyBudget, LruMap } from '@longhaul/shared/service';
+import { LruMap, RefillingBudget } from '@longhaul/shared/service';
 
 /** Of an hour's bytes, those that one other depot may ask for: tests of a mesh ask each for less. */
 const SHARE = 0.25;
@@ -8,11 +8,12 @@ const AT_ONCE = 0.5;
 const LEAST_BYTES = 262_144;
 /** Depots of which is remembered what they had: as many as an overlay has. */
 const MOST_PEERS = 1_000;
+const HOUR_MS = 3_600_000;
 
 /** Bounds what one depot may have sent to itself for tests, so that it takes neither the hour's bytes nor the time of all others. */
 export class PeerShares {
   readonly #shareBytes: number;
-  readonly #budgets = new LruMap<string, HourlyBudget>(MOST_PEERS);
+  readonly #budgets = new LruMap<string, RefillingBudget>(MOST_PEERS);
 
   constructor(bytesPerHour: number) {
     this.#shareBytes = SHARE * bytesPerHour;
@@ -25,7 +26,8 @@ export class PeerShares {
   }
 
   note(depot: string, bytes: number, nowMs: number): void {
-    const budget = this.#budgets.get(depot) ?? new HourlyBudget(this.#shareBytes, AT_ONCE);
+    const budget =
+      this.#budgets.get(depot) ?? new RefillingBudget(this.#mostBytes, this.#shareBytes / HOUR_MS);
     budget.spend(countedOf(bytes), nowMs);
     this.#budgets.set(depot, budget);
   }
