@@ -48,6 +48,8 @@ export interface LegDistribution {
   readonly lossRate: Estimate;
   /** Of one connection with the sender's own settings. */
   readonly goodputBps: Estimate;
+  /** That was measured in the other direction only. */
+  readonly isBackward?: boolean | undefined;
   /** Of several together at least, where that is known to be more. */
   readonly totalBps?: number | undefined;
   /** What was measured last of one, where that may be the first sign of a change. */

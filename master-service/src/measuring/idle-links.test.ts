@@ -253,6 +253,14 @@ describe('tests of idle links', () => {
     expect(bytesOf(300)[0]).toBe(4_000_000);
   });
 
+  test('are first ones, and short, also where only the other direction was measured', () => {
+    const { table, idle } = setUp();
+    table.report('d0', { to: 'd1', rttMs: 40, goodputBps: 1e8 }, NOW);
+    const laterMs = NOW + 600_000;
+    // Two round trips.
+    expect(idle.next('d0', some(2), laterMs)).toEqual({ from: 'd1', bytes: expect.closeTo(1e6, -5) });
+  });
+
   test.each([
     { count: 3, inHalfAMinute: 4, inFiveMinutes: 4 },
     { count: 7, inHalfAMinute: 10, inFiveMinutes: 10 },

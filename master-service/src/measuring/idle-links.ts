@@ -126,15 +126,18 @@ export class IdleLinks {
    * How much a test says for its bytes: the more, the less is known of the link, and of the lines of its two ends. One that is narrow hides the line of the
    * other end, and makes no test worth more by needing less: else a wide depot that joins would be met by the narrow ones first.
    */
-  #worth(from: string, to: string, { goodputBps, rttMs }: LegDistribution, bytes: number): number {
+  #worth(from: string, to: string, known: LegDistribution, bytes: number): number {
+    const { goodputBps, rttMs } = known;
     const usualBps = this.#init.links.usualBps(rttMs.value);
     const lines = this.#init.links.linesOf(to, from, usualBps);
     const isTold = ({ links }: SeenLine) => links >= OWN_LINE.telling;
     const isNarrow = lines.some((line) => isTold(line) && OWN_LINE.times * line.mostBps < usualBps);
     const untold = isNarrow ? [] : lines.filter((line) => !isTold(line));
     const unboundBytes = bytesOf(likelyBps(usualBps, untold), rttMs.value, ROUND_TRIPS.first);
-    const isFirst = goodputBps.ageMs === undefined;
-    return (goodputBps.spread * (1 + untold.length)) / (isFirst ? Math.max(bytes, unboundBytes) : bytes);
+    return (
+      (goodputBps.spread * (1 + untold.length)) /
+      (isUnmeasured(known) ? Math.max(bytes, unboundBytes) : bytes)
+    );
   }
 
   /** As many bytes as the link is expected to carry in some round trips. */
@@ -147,7 +150,7 @@ export class IdleLinks {
       const healedBps = fellFromBps ?? links.usualBps(rttMs.value);
       return bytesIn(ROUND_TRIPS.slow, Math.min(healedBps, MOST_HEALED * goodputBps.value));
     }
-    if (goodputBps.ageMs === undefined && this.#told.get(`${from} ${to}`) === undefined) {
+    if (isUnmeasured(known) && this.#told.get(`${from} ${to}`) === undefined) {
       // Where the line is not as narrow as some links made it look, the next test has more.
       const lines = links.linesOf(to, from, goodputBps.value);
       return bytesIn(ROUND_TRIPS.first, likelyBps(goodputBps.value, lines));
@@ -223,6 +226,11 @@ interface Candidate {
   readonly known: LegDistribution;
   /** What is said of the link or of its ends, for each byte. */
   readonly worth: number;
+}
+
+/** Whether nobody has measured the direction that a test would: what the other one carries only lets expect something of it. */
+function isUnmeasured({ goodputBps, isBackward = false }: LegDistribution): boolean {
+  return goodputBps.ageMs === undefined || isBackward;
 }
 
 /** So much, or less where some links make it likely that one of these lines is narrow. */

@@ -157,6 +157,7 @@ export class LinkTable implements LinkView {
       goodputBps: goodput?.isBackward
         ? backward(goodputBps, this.#mostBps(one, other, goodputBps.value))
         : goodputBps,
+      isBackward: goodput?.isBackward,
       totalBps: moreThan(goodputBps.value, this.#together(one, other, known, rttMs.value)?.bps),
       doubtedBps: goodput?.value.goodput?.doubted,
       fellFromBps:
