@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fullBpsOf, OriginTable } from './origin-table.ts';
+import { fullBpsOf, OriginTable, roomForSeveralBps } from './origin-table.ts';
 
 const NOW = 1_795_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -46,6 +46,22 @@ test('what filled the way from an origin bounds it for twenty minutes, or until 
   expect(fullAt(minutes(61))).toBeCloseTo(9e6);
   table.report('d1', { ...far, totalBps: 9e7 }, minutes(62));
   expect(fullAt(minutes(62))).toBeUndefined();
+});
+
+test('a crowd of downloads over a way leaves one of them room for what all had together', () => {
+  const table = new OriginTable();
+  const roomAfter = (goodputBps: number, connections: number, nowMs = NOW) => {
+    table.report('d1', { ...seen, several: { goodputBps, connections } }, nowMs);
+    const fact = table.known(HOST).get('d1');
+    return fact && roomForSeveralBps(fact, nowMs);
+  };
+  expect(roomAfter(1e8, 40)).toBeCloseTo(2e8, -2);
+  // Less is a change from the second time on, and more counts at once.
+  expect(roomAfter(8e6, 8)).toBeGreaterThan(5e7);
+  expect(roomAfter(8e6, 8)).toBeCloseTo(1.6e7, -2);
+  expect(roomAfter(2e7, 4)).toBeCloseTo(8e7, -2);
+  // Nor does what was long ago hold it back.
+  expect(roomAfter(1e6, 8, NOW + HOUR_MS)).toBeCloseTo(2e6, -2);
 });
 
 test('a depot that has only met an origin expects no less loss than those that are as far, whatever one beside it shows', () => {

@@ -287,7 +287,8 @@ function ofSeveralWith(
 ): Figure | undefined {
   const current = known && known.ageMs + passedMs <= FULL_LIFE_MS ? known : undefined;
   if (!told) return current && later(current, passedMs);
-  const eachBps = told.goodputBps / told.connections;
+  // Of more than one download has, as many as that have shown that they get it all.
+  const eachBps = told.goodputBps / Math.min(told.connections, MAX_LANES);
   const before = current && eachBps < current.value ? current : undefined;
   return followed(before, eachBps, passedMs, END_LIVES.goodputMs);
 }

@@ -342,7 +342,8 @@ describe('with no link typed in', () => {
     };
     for (const depot of ['d1', 'd2', 'd4']) expect(bpsFrom(depot)).toBeGreaterThan(3e7);
     for (let time = 0; time < 3; time += 1) seesLink('d3', 'd2', 112, 1e7);
-    // Nobody bounds others alone.
+    // Nobody bounds others alone, nor by what it sends itself in the other direction.
+    for (let time = 0; time < 3; time += 1) seesLink('d1', 'd2', 80, 1e7);
     for (const depot of ['d1', 'd2', 'd4']) expect(bpsFrom(depot)).toBeGreaterThan(3e7);
     seesOrigin('d2', 122, { receivedBytes: 1e6, lostBytes: 0, limit: 'network', fullBps: 9e6 });
     for (const depot of ['d1', 'd2']) expect(bpsFrom(depot)).toBeLessThan(1.5e7);

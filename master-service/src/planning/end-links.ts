@@ -231,10 +231,13 @@ export class EndLinks {
         return fullBps && links.mostReceivedBps(depot) >= OWN_LINE.times * fullBps ? fullBps : undefined;
       },
       fallenBps: (to, from) => {
-        const { goodputBps, totalBps = 0, fellFromBps = 0 } = links.distribution(to, from, nowMs);
+        const { goodputBps, totalBps = 0, fellFromBps = 0, isBackward } = links.distribution(to, from, nowMs);
+        // What `to` sends is its own word, and says nothing of what it gets.
+        if (isBackward) return undefined;
         const nowBps = Math.max(goodputBps.value, totalBps);
-        // Where it is the sender's own line that has fallen, what passes it by may be as before.
-        const isOwnLine = links.mostSentBps(from) < OWN_LINE.times * nowBps;
+        // Where it is the line of one end that has fallen, what passes it by may be as before.
+        const mostElsewhereBps = Math.min(links.mostSentBps(from), links.mostReceivedBps(to));
+        const isOwnLine = mostElsewhereBps < OWN_LINE.times * nowBps;
         const isTold = nowBps < FALLEN_SHARE * fellFromBps && !isOwnLine && links.isBelieved(from);
         return isTold ? nowBps : undefined;
       },

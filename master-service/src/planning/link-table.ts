@@ -204,7 +204,7 @@ export class LinkTable implements LinkView {
     return this.#lines.mostSentBps(depot);
   }
 
-  /** The most that a depot was seen to receive from another one, in bits per second; 0 where nothing is known. */
+  /** The most that a depot was seen to receive from another one, or to send, in bits per second; 0 where nothing is known. */
   mostReceivedBps(depot: string): number {
     return this.#lines.mostReceivedBps(depot);
   }
