@@ -14,17 +14,15 @@ const LONGEST_REST_MS = 600_000;
  */
 export class RepairTime {
   readonly #limits: RepairTimeLimits;
-  readonly #nowMs: () => number;
   readonly #over = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isAnswered = false;
   #isExtended = false;
-  /** When somebody first asked to be left alone. */
+  /** When somebody first asked to be left alone, by a clock that nobody sets. */
   #restsFromMs: number | undefined;
 
-  constructor(limits: RepairTimeLimits, nowMs: () => number) {
+  constructor(limits: RepairTimeLimits) {
     this.#limits = limits;
-    this.#nowMs = nowMs;
     this.#endAfter(limits.repairMs);
   }
 
@@ -49,17 +47,15 @@ export class RepairTime {
 
   /** Whether an origin may be left alone for so much longer: who asks for a little again and again gets no more in all. */
   mayRest(restMs: number): boolean {
-    const nowMs = this.#nowMs();
-    // The clock may have been set back.
-    const restedMs = Math.max(0, nowMs - (this.#restsFromMs ?? nowMs));
-    return restedMs + restMs <= LONGEST_REST_MS;
+    const nowMs = performance.now();
+    return nowMs - (this.#restsFromMs ?? nowMs) + restMs <= LONGEST_REST_MS;
   }
 
   /** Notes that somebody has answered; where he asks to be left alone for a while, that comes on top. */
   noteAnswer(restMs = 0): void {
     this.#isAnswered = true;
     if (this.isOver || !(this.#isExtended || restMs > 0)) return;
-    if (restMs > 0) this.#restsFromMs ??= this.#nowMs();
+    if (restMs > 0) this.#restsFromMs ??= performance.now();
     this.#isExtended = false;
     this.#endAfter(restMs + this.#limits.repairMs);
   }

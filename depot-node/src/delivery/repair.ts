@@ -85,7 +85,6 @@ export class Repairer {
   readonly #fetcher: Fetcher;
   readonly #book: RouteBook;
   readonly #limits: RepairLimits;
-  readonly #nowMs: () => number;
   #tries = 0;
   /** Where the first of these tries began. */
   #triesFromByte = 0;
@@ -100,7 +99,6 @@ export class Repairer {
     this.#fetcher = fetcher;
     this.#book = book;
     this.#limits = limits;
-    this.#nowMs = nowMs;
     this.#busyExits = new BusyExits(nowMs);
   }
 
@@ -111,7 +109,7 @@ export class Repairer {
 
   /** Finds such a way, and the answer that comes over it. */
   async repair(repair: Repair): Promise<Repaired> {
-    const time = new RepairTime(this.#limits, this.#nowMs);
+    const time = new RepairTime(this.#limits);
     try {
       return await this.#repair(repair, time);
     } finally {

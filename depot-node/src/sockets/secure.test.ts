@@ -171,16 +171,17 @@ describe.each(await testEndings())('a handshake by %s', (_, ending) => {
   });
 });
 
-test('a handshake that cannot even begin leaves no timer behind', async () => {
+test('a handshake that cannot even begin leaves neither a timer nor a connection behind', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const trust = new Trust();
     vi.spyOn(trust, 'context', 'get').mockImplementation(() => {
       throw new Error('no memory');
     });
-    const handshake = secure(new Socket(), 'localhost', trust, CODES, new AbortController().signal);
-    await expect(handshake).rejects.toThrow('no memory');
-    expect(vi.getTimerCount()).toBe(0);
+    const socket = new Socket();
+    const handshake = secure(socket, 'localhost', trust, CODES, new AbortController().signal);
+    await expect(handshake).rejects.toMatchObject({ code: CODES.refused, cause: { message: 'no memory' } });
+    expect([vi.getTimerCount(), socket.destroyed]).toEqual([0, true]);
   } finally {
     vi.useRealTimers();
   }

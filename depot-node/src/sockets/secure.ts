@@ -42,12 +42,18 @@ export async function secure(
     stream.destroy();
     throw failureOf(lifetime.reason, host, codes);
   }
-  const securing = trust.ending?.connect(stream, host, trust.authorities);
-  return inTime(lifetime, (signal) =>
-    securing
-      ? awaitHandshake(securing, host, codes, signal)
-      : shakeHands(beginTls(stream, host, trust), stream, host, codes, signal),
-  );
+  try {
+    const securing = trust.ending?.connect(stream, host, trust.authorities);
+    return await inTime(lifetime, (signal) =>
+      securing
+        ? awaitHandshake(securing, host, codes, signal)
+        : shakeHands(beginTls(stream, host, trust), stream, host, codes, signal),
+    );
+  } catch (cause) {
+    // Also where it could not even begin.
+    stream.destroy();
+    throw failureOf(cause, host, codes);
+  }
 }
 
 /** Begins a handshake as {@link secure} does, while the connection that it will go over is still being made. */
