@@ -1,3 +1,4 @@
+import { NETWORK_PREFIX } from '@longhaul/shared';
 import * as z from 'zod';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -19,7 +20,7 @@ const AGREEING = 2;
 const CLIENT_SEEN_AS = {
   name: 'client-seen-as',
   schema: z.looseObject({
-    prefix: z.string().regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/),
+    prefix: z.string().regex(NETWORK_PREFIX),
     /** How long ago one of that network came from somewhere that is no neighbour; left out where none did. */
     elsewhereMs: z.number().min(0).optional(),
   }),

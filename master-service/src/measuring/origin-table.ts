@@ -4,6 +4,7 @@ import {
   clientPrefix,
   isAddressLiteral,
   MAX_LANES,
+  NETWORK_PREFIX,
   type OriginReport,
   SEGMENT_BYTES,
 } from '@longhaul/shared';
@@ -46,7 +47,7 @@ const WIDER = 1.25;
 /** Servers of one place, behind different addresses, differ by less in the logarithm of their round trips. */
 const MOVED = 0.4;
 
-const prefix = z.string().regex(/^[0-9a-f.:]{2,45}\/(?:24|48)$/);
+const prefix = z.string().regex(NETWORK_PREFIX);
 
 /** What a depot has measured on its connections to an origin. The origin sends. */
 const originFiguresSchema = z.looseObject({

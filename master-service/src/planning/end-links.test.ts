@@ -353,6 +353,26 @@ describe('with no link typed in', () => {
     expect(bpsFrom('d1')).toBeGreaterThan(3e7);
   });
 
+  test('what an operator has typed in of a way is bounded by no narrow place that it leads by', () => {
+    const typed = [{ between: ['origin', 'd1'], rttMs: 202, lossRate: 1e-5, rateBps: 9e7 }];
+    const { seesOrigin, seesClient, seesLink, plan } = world(
+      { 'd1 d2': 80, 'd2 d3': 112, 'd1 d3': 192 },
+      typed,
+    );
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 5.7e7 });
+    for (const [depot, rttMs] of [
+      ['d1', 202],
+      ['d3', 10],
+    ] as const)
+      for (let look = 0; look < 5; look += 1) seesOrigin(depot, rttMs);
+    const narrow = { receivedBytes: 1e6, lostBytes: 0, limit: 'network', fullBps: 9e6 };
+    for (let time = 0; time < 3; time += 1) {
+      seesLink('d3', 'd2', 112, 1e7);
+      seesOrigin('d2', 122, narrow);
+    }
+    expect(plan({ via: ['d1'], lanes: 8 }).prediction.goodputBps).toBeGreaterThan(3e7);
+  });
+
   test('a way from an origin on which many connections had little together is planned with by twice that, until they have more', () => {
     const { seesOrigin, seesClient, plan } = world({ 'd1 d2': 220 });
     seesClient('d1', 5, { ...CLEAN, goodputBps: 9e7 });

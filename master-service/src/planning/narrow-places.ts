@@ -26,6 +26,8 @@ interface Bound {
 /** A depot by which others may lead. */
 interface Passed {
   readonly rttMs: number;
+  /** Round trips from there to other depots. */
+  readonly aroundMs: ReadonlyMap<string, number>;
   readonly bounds: readonly Bound[];
 }
 
@@ -42,32 +44,32 @@ export function boundByNarrowPlaces(legs: EndLegs, around: Around, places: Narro
     const fullBps = places.fullBps(depot);
     // What one connection got, and no more is known of, shows that nothing is so narrow.
     const isOpen = isRated(leg) && fullBps === undefined;
-    const behind = isOpen ? [] : boundsBehind(depot, leg, { passed, around, places });
+    const behind = isOpen ? [] : boundsBehind(depot, leg, passed, places);
     const bounds = fullBps === undefined ? behind : [{ bps: fullBps, by: depot }, ...behind];
-    if (bounds.length > 0 || place < NEAREST) passed.set(depot, { rttMs: leg.link.rttMs, bounds });
+    if (bounds.length > 0 || place < NEAREST)
+      passed.set(depot, { rttMs: leg.link.rttMs, aroundMs: new Map(around(depot)), bounds });
     const agreedBps = agreedOf(bounds);
     if (!isRated(leg) && ROOM * agreedBps < leg.link.rateBps)
       legs.set(depot, { ...leg, link: { ...leg.link, rateBps: ROOM * agreedBps, rateSource: 'derived' } });
   }
 }
 
-interface Behind {
-  readonly passed: ReadonlyMap<string, Passed>;
-  readonly around: Around;
-  readonly places: NarrowPlaces;
-}
-
 /** What bounds that which comes past depots by which a way leads to `depot`. */
-function boundsBehind(depot: string, { link }: EndLeg, { passed, around, places }: Behind): Bound[] {
+function boundsBehind(
+  depot: string,
+  { link }: EndLeg,
+  passed: ReadonlyMap<string, Passed>,
+  places: NarrowPlaces,
+): Bound[] {
   const slackMs = ADDS_UP.share * link.rttMs + ADDS_UP.ms;
   const bounds: Bound[] = [];
-  for (const [by, betweenMs] of around(depot)) {
-    const before = passed.get(by);
-    if (!before || Math.abs(before.rttMs + betweenMs - link.rttMs) > slackMs) continue;
+  for (const [by, { rttMs, aroundMs, bounds: before }] of passed) {
+    const betweenMs = aroundMs.get(depot);
+    if (betweenMs === undefined || Math.abs(rttMs + betweenMs - link.rttMs) > slackMs) continue;
     const fallenBps = places.fallenBps(depot, by);
     if (fallenBps !== undefined) bounds.push({ bps: fallenBps, by });
     // By one beside the origin every way seems to lead, also those that leave it on its other side.
-    if (before.rttMs > slackMs) bounds.push(...before.bounds);
+    if (rttMs > slackMs) bounds.push(...before);
   }
   return bounds;
 }
@@ -82,6 +84,7 @@ function agreedOf(bounds: readonly Bound[]): number {
   return Number.POSITIVE_INFINITY;
 }
 
+/** Whether somebody has measured what a leg carries, or typed it in. */
 function isRated({ link }: EndLeg): boolean {
-  return link.rateSource === 'measured' || link.goodputBps !== undefined;
+  return link.rateSource === undefined || link.rateSource === 'measured' || link.goodputBps !== undefined;
 }
