@@ -45,6 +45,8 @@ export interface DepotInit extends DepotMaterial {
   readonly certificateSecondsLeft?: () => Readonly<Record<string, number>>;
   readonly observe: Observe;
   readonly nowMs: () => number;
+  /** Milliseconds by a clock that is never set; left out, the process's own. */
+  readonly steadyMs?: () => number;
 }
 
 export interface Depot {
@@ -71,7 +73,14 @@ export interface Depot {
 
 /** Builds a depot that does not listen yet. */
 export function createDepot(init: DepotInit): Depot {
-  const { config, state, enrolmentSecret, trustedAuthorities, nowMs } = init;
+  const {
+    config,
+    state,
+    enrolmentSecret,
+    trustedAuthorities,
+    nowMs,
+    steadyMs = () => performance.now(),
+  } = init;
   const shutdown = new AbortController();
   const wanted = config.limits;
   const tlsEnding = init.splice && 'accept' in init.splice.tls ? init.splice.tls : undefined;
@@ -118,6 +127,7 @@ export function createDepot(init: DepotInit): Depot {
     suspect: (depot) => member.neighbours.suspect(depot),
     observe,
     nowMs,
+    steadyMs,
     shutdown: shutdown.signal,
   };
   const member = createOverlayMember({
@@ -138,7 +148,7 @@ export function createDepot(init: DepotInit): Depot {
       createUplinkLoad({
         mostBps: config.uplink.rateBps,
         sentBytes: () => sampler.totals('client').sentBytes + sampler.totals('depot').sentBytes,
-        nowMs,
+        nowMs: steadyMs,
       }),
     onHeard: ({ test, probe }) => {
       if (config.measuring.bytesPerHour === 0) return;

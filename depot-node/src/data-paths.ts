@@ -39,14 +39,14 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
     spareLegs: config.limits.spareLegs,
     neighbours: config.limits,
     connectTimeoutMs: plane.timeouts.connectMs,
-    nowMs: plane.nowMs,
+    nowMs: plane.steadyMs,
   });
   const fetcher = new Fetcher({
     plane,
     openNextLeg: nextLegs.open,
     trust,
     followUp: member.followUp,
-    unframedBook: new UnframedBook(plane.nowMs),
+    unframedBook: new UnframedBook(plane.steadyMs),
     patienceMs: config.failover.patienceSeconds * 1000,
     preparedWays: config.limits.preparedWays,
     onPreparedWay: (end) => plane.observe({ type: 'prepared-way', end }),
@@ -68,9 +68,9 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
   const running = new RunningDownloads();
   const laneMemory = new LaneMemory(config.lanes.totalBufferBytes);
   const lanePlaces = new LanePlaces(config.lanes.total);
-  const blockBook = new BlockBook(plane.nowMs);
+  const blockBook = new BlockBook(plane.steadyMs);
   const lastTargets = new LastTargets(() => Math.floor(plane.nowMs() / 1000));
-  const aheadBook = new AheadBook(plane.nowMs, (host, takesAhead) =>
+  const aheadBook = new AheadBook(plane.steadyMs, (host, takesAhead) =>
     membership.noteOrigin({ host, takesAhead }),
   );
 

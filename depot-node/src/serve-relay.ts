@@ -86,8 +86,8 @@ async function enter(
   response: ServerResponse,
 ): Promise<Result<void>> {
   const { jobs, plane } = components;
-  const { nowMs, observe, ownId, timeouts } = plane;
-  const startedMs = nowMs();
+  const { observe, ownId, steadyMs, timeouts } = plane;
+  const startedMs = steadyMs();
   const arrival = arrivalOf(request);
   const admission = jobs.admit(ticket.claims, arrival);
   if (!admission.ok) return admission;

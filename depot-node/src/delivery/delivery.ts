@@ -80,7 +80,7 @@ export class Delivery {
     this.#download = download;
     this.#isHeadOnly = request.method === 'HEAD';
     this.#components = components;
-    this.#repairer = new Repairer(fetcher, download.book, failover, plane.nowMs);
+    this.#repairer = new Repairer(fetcher, download.book, failover, plane.steadyMs);
     const requestWith =
       (headers: IncomingHttpHeaders): RequestFor =>
       (url) => ({
@@ -245,7 +245,7 @@ export class Delivery {
       });
     if (later) void later.then(() => goesOn.abort());
     if (slowBps === undefined) book.noteFailure(chain);
-    else this.#download.noteSlow(chain, slowBps, plane.nowMs());
+    else this.#download.noteSlow(chain, slowBps, plane.steadyMs());
     const asking = later ? goesOn.signal : AbortSignal.timeout(failover.silenceMs);
     const repaired = await this.#findRest(answer, {
       signal: AbortSignal.any([stop, client.left, asking]),
@@ -371,14 +371,14 @@ export class Delivery {
 
   /** A repair that begins now; gives what tells how it has ended. */
   #failoverFrom(from: Chain, reason: BreakReason): (repaired?: Repaired) => void {
-    const { observe, nowMs } = this.#components.plane;
+    const { observe, steadyMs } = this.#components.plane;
     const { id: jobId } = this.#download.job;
-    const begunMs = nowMs();
+    const begunMs = steadyMs();
     const atByte = this.#download.nextByte;
     return (repaired) => {
       const to = repaired?.answer.route.chain;
       const isAgain = repaired?.prefix !== undefined;
-      const seconds = (nowMs() - begunMs) / 1000;
+      const seconds = (steadyMs() - begunMs) / 1000;
       observe({ type: 'failover', jobId, reason, from, to, atByte, isAgain, seconds });
     };
   }

@@ -11,7 +11,7 @@ const TELLING_GAIN = 1.5;
 const FAR_WORSE = 0.5;
 
 interface LeaveComponents {
-  readonly plane: Pick<DataPlane, 'observe' | 'nowMs'>;
+  readonly plane: Pick<DataPlane, 'observe' | 'steadyMs'>;
   readonly watch: Pick<WayWatch, 'lanesSlowness'>;
 }
 
@@ -38,7 +38,7 @@ export function leaveSlowLanes(
       else if (isWorse || (!isOfOrigin && FAR_WORSE * book.bestOtherBps(over.chain) >= meanBps)) {
         if (isWorse && left) book.forgive(left.chain);
         left = { chain: over.chain, bps: meanBps };
-        download.noteSlow(over.chain, meanBps, plane.nowMs(), work.bytes());
+        download.noteSlow(over.chain, meanBps, plane.steadyMs(), work.bytes());
         const next = book.routes()[0] ?? over;
         tellLeft(download, plane, over.chain, next.chain);
         download.state = { is: 'laning', answer: { ...answer, route: next }, firstBlock };

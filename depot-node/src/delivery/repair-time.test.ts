@@ -4,7 +4,7 @@ import { RepairTime } from './repair-time.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-const begin = (outageMs = 600_000) => new RepairTime({ repairMs: 90_000, outageMs });
+const begin = (outageMs = 600_000) => new RepairTime({ repairMs: 90_000, outageMs }, () => performance.now());
 
 describe('a repair', () => {
   test('has its time once somebody has answered, and ends with it', () => {

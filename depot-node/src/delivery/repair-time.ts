@@ -14,15 +14,17 @@ const LONGEST_REST_MS = 600_000;
  */
 export class RepairTime {
   readonly #limits: RepairTimeLimits;
+  readonly #steadyMs: () => number;
   readonly #over = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isAnswered = false;
   #isExtended = false;
-  /** When somebody first asked to be left alone, by a clock that nobody sets. */
+  /** When somebody first asked to be left alone. */
   #restsFromMs: number | undefined;
 
-  constructor(limits: RepairTimeLimits) {
+  constructor(limits: RepairTimeLimits, steadyMs: () => number) {
     this.#limits = limits;
+    this.#steadyMs = steadyMs;
     this.#endAfter(limits.repairMs);
   }
 
@@ -47,7 +49,7 @@ export class RepairTime {
 
   /** Whether an origin may be left alone for so much longer: who asks for a little again and again gets no more in all. */
   mayRest(restMs: number): boolean {
-    const nowMs = performance.now();
+    const nowMs = this.#steadyMs();
     return nowMs - (this.#restsFromMs ?? nowMs) + restMs <= LONGEST_REST_MS;
   }
 
@@ -55,7 +57,7 @@ export class RepairTime {
   noteAnswer(restMs = 0): void {
     this.#isAnswered = true;
     if (this.isOver || !(this.#isExtended || restMs > 0)) return;
-    if (restMs > 0) this.#restsFromMs ??= performance.now();
+    if (restMs > 0) this.#restsFromMs ??= this.#steadyMs();
     this.#isExtended = false;
     this.#endAfter(restMs + this.#limits.repairMs);
   }

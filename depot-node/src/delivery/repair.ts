@@ -85,6 +85,7 @@ export class Repairer {
   readonly #fetcher: Fetcher;
   readonly #book: RouteBook;
   readonly #limits: RepairLimits;
+  readonly #steadyMs: () => number;
   #tries = 0;
   /** Where the first of these tries began. */
   #triesFromByte = 0;
@@ -95,11 +96,12 @@ export class Repairer {
   #changed = 0;
   readonly #busyExits: BusyExits;
 
-  constructor(fetcher: Fetcher, book: RouteBook, limits: RepairLimits, nowMs: () => number) {
+  constructor(fetcher: Fetcher, book: RouteBook, limits: RepairLimits, steadyMs: () => number) {
     this.#fetcher = fetcher;
     this.#book = book;
     this.#limits = limits;
-    this.#busyExits = new BusyExits(nowMs);
+    this.#steadyMs = steadyMs;
+    this.#busyExits = new BusyExits(steadyMs);
   }
 
   /** Whether all tries have been used, as far as the last repair had got. */
@@ -109,7 +111,7 @@ export class Repairer {
 
   /** Finds such a way, and the answer that comes over it. */
   async repair(repair: Repair): Promise<Repaired> {
-    const time = new RepairTime(this.#limits);
+    const time = new RepairTime(this.#limits, this.#steadyMs);
     try {
       return await this.#repair(repair, time);
     } finally {

@@ -128,7 +128,7 @@ export async function sendOverLanes(
       memory,
       signal: stop,
       left: client.left,
-      nowMs: plane.nowMs,
+      nowMs: plane.steadyMs,
       // Lanes that are spread go over several ways, and an origin that thinks would think again.
       watch: config.spread || isThinking ? undefined : components.watchLanes,
       onLanes: (lanes) => {

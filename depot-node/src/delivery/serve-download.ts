@@ -155,7 +155,7 @@ async function leadToOrigin(
 }
 
 function report(
-  { plane: { observe, ownId, nowMs } }: ServeComponents,
+  { plane: { observe, ownId, steadyMs } }: ServeComponents,
   { client, job, left, legs, startedMs, target }: RunningDownload,
   status: number,
   end: DownloadEnd,
@@ -166,7 +166,7 @@ function report(
     originHost: target.url.host,
     status,
     bodyBytes: client.bytes,
-    seconds: (nowMs() - startedMs) / 1000,
+    seconds: (steadyMs() - startedMs) / 1000,
     chain: end.chain,
     outcome: end.outcome,
     left,

@@ -31,7 +31,7 @@ const LOOK_MS = 200;
 const PROBE_BYTES = 500;
 
 interface LinkTestsComponents {
-  readonly plane: Pick<DataPlane, 'ownId' | 'watch' | 'observe' | 'nowMs' | 'shutdown'>;
+  readonly plane: Pick<DataPlane, 'ownId' | 'watch' | 'observe' | 'steadyMs' | 'shutdown'>;
   /** Opens a connection to another depot, TLS included, and notes its round trip. */
   readonly dialDepot: (entry: DepotEntry, signal: AbortSignal) => Promise<Duplex>;
   /** The same without TLS, only for its round trip. */
@@ -76,7 +76,7 @@ export class LinkTests {
       .filter(({ id, state }) => id !== plane.ownId && state === 'up')
       .toSorted((one, other) => (one.id < other.id ? -1 : 1));
     const next = others.find(({ id }) => id > this.#probed) ?? others[0];
-    if (!next || !this.#budget.take(PROBE_BYTES, plane.nowMs())) return;
+    if (!next || !this.#budget.take(PROBE_BYTES, plane.steadyMs())) return;
     this.#probed = next.id;
     // Who cannot be reached is found out by the transfers that need it.
     await probeDepot(next, this.#deadline()).catch(() => undefined);
@@ -87,7 +87,7 @@ export class LinkTests {
     const { depots, plane, isBusy } = this.#components;
     const entry = depots().find(({ id }) => id === from);
     const isPossible = entry && from !== plane.ownId && !this.#isTesting && !isBusy();
-    if (!isPossible || !this.#budget.take(bytes, plane.nowMs())) return false;
+    if (!isPossible || !this.#budget.take(bytes, plane.steadyMs())) return false;
     this.#isTesting = true;
     const hasCome = await this.#fetch(entry, bytes).catch(() => false);
     this.#isTesting = false;
@@ -104,7 +104,7 @@ export class LinkTests {
     if (!caller.ok) return caller;
     if (this.#isTesting || isBusy())
       return refuse('depot-full', 'a link is measured when nothing else is done');
-    const nowMs = plane.nowMs();
+    const nowMs = plane.steadyMs();
     if (!this.#shares.hasRoomFor(caller.value, bytes.value, nowMs) || !this.#budget.take(bytes.value, nowMs))
       return refuse('depot-full', 'this hour has no bytes left for tests');
     this.#shares.note(caller.value, bytes.value, nowMs);

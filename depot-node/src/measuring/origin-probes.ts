@@ -12,7 +12,7 @@ const SAME_ORIGIN_MS = 600_000;
 const MOST_REMEMBERED = MOST_AN_HOUR;
 
 interface OriginProbesComponents {
-  readonly plane: Pick<DataPlane, 'watch' | 'nowMs' | 'shutdown' | 'observe'>;
+  readonly plane: Pick<DataPlane, 'watch' | 'steadyMs' | 'shutdown' | 'observe'>;
   readonly dial: Dial;
   readonly noteOrigin: (report: OriginReport) => void;
   /** Tells the master now. */
@@ -34,7 +34,7 @@ export class OriginProbes {
   /** Probes an origin; `false` where that may not be now, or it cannot be reached. Never rejects. */
   async run({ host, port }: OriginProbe): Promise<boolean> {
     const { plane, dial, noteOrigin, report } = this.#components;
-    if (!this.#mayProbe(host, plane.nowMs())) return false;
+    if (!this.#mayProbe(host, plane.steadyMs())) return false;
     const dialled = await dial({ purpose: 'origin', host, port }, plane.shutdown).catch(() => undefined);
     plane.observe({ type: 'origin-probed', isReached: dialled !== undefined });
     if (!dialled) return false;
@@ -51,11 +51,10 @@ export class OriginProbes {
 
   #mayProbe(host: string, nowMs: number): boolean {
     for (const [probed, atMs] of this.#probedAtMs) {
-      // A clock that was set back keeps nothing.
-      if (Math.abs(nowMs - atMs) >= HOUR_MS) this.#probedAtMs.delete(probed);
+      if (nowMs - atMs >= HOUR_MS) this.#probedAtMs.delete(probed);
     }
     const before = this.#probedAtMs.get(host);
-    if (before !== undefined && Math.abs(nowMs - before) < SAME_ORIGIN_MS) return false;
+    if (before !== undefined && nowMs - before < SAME_ORIGIN_MS) return false;
     if (this.#probedAtMs.size >= MOST_REMEMBERED) return false;
     this.#probedAtMs.set(host, nowMs);
     return true;

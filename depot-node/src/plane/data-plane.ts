@@ -30,6 +30,8 @@ export interface DataPlane {
   readonly suspect: (depot: string) => void;
   readonly observe: Observe;
   readonly nowMs: () => number;
+  /** A clock that nobody sets: what is to be measured or waited for. */
+  readonly steadyMs: () => number;
   /** Aborts with `shutting-down` when the depot gives up its running transfers. */
   readonly shutdown: AbortSignal;
 }

@@ -75,7 +75,7 @@ export class Fetcher {
     this.#init = init;
     this.#ways = new PreparedWays({
       open: (...way) => this.#openWay(...way),
-      nowMs: init.plane.nowMs,
+      nowMs: init.plane.steadyMs,
       most: init.preparedWays,
       onEnd: init.onPreparedWay,
     });
@@ -161,22 +161,22 @@ export class Fetcher {
     signal: AbortSignal,
     onStands: () => void = () => undefined,
   ): Promise<OriginAnswer & AskedTimes> {
-    const { nowMs, timeouts } = this.#init.plane;
+    const { steadyMs, timeouts } = this.#init.plane;
     let prepared: PreparedWay | undefined;
     const connection = new OriginConnection((firstBytes, own) => {
       prepared = this.#ways.take(over, url);
       return prepared ? prepared.use(firstBytes, own) : this.openStream(over, url, firstBytes, own);
     });
-    const beganAtMs = nowMs();
+    const beganAtMs = steadyMs();
     let askedAtMs = beganAtMs;
     let stoodAtMs = beganAtMs;
     let hasStood = false;
     connection.stands.then(
       () => {
         hasStood = true;
-        stoodAtMs = nowMs();
+        stoodAtMs = steadyMs();
         // Over http the question went along.
-        if (url.scheme === 'https') askedAtMs = nowMs();
+        if (url.scheme === 'https') askedAtMs = steadyMs();
         onStands();
       },
       () => undefined,
@@ -194,7 +194,7 @@ export class Fetcher {
     }
     const head = asAsked(given, asked.headers['range']);
     const openedAtMs = prepared?.openedAtMs(askedAtMs) ?? beganAtMs;
-    return { head, connection, openedAtMs, askedAtMs, stoodAtMs, answeredAtMs: nowMs() };
+    return { head, connection, openedAtMs, askedAtMs, stoodAtMs, answeredAtMs: steadyMs() };
   }
 
   /**

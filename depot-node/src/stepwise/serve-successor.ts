@@ -35,7 +35,7 @@ export async function serveSuccessor(
   response: ServerResponse,
 ): Promise<Result<void>> {
   const { checker, ensureKnown, fromDepot, memory, waiting, plane } = components;
-  const { nowMs, observe, ownId } = plane;
+  const { steadyMs, observe, ownId } = plane;
   const { claims } = ticket;
   const chain = claims.chains[0] ?? [];
   const proof = request.headers[HEADERS.proof];
@@ -51,14 +51,14 @@ export async function serveSuccessor(
     refuseHandover(request, response, { error, url: memory.recall(claims.urlHash) }, ownId);
     return { ok: true, value: undefined };
   }
-  const started = nowMs();
+  const started = steadyMs();
   const given = await giveTo(plane, transfer, ticket, request, response).finally(transfer.admission.release);
   observe({
     type: 'handover',
     jobId: claims.jobId,
     role: transfer.role,
     ...given,
-    seconds: (nowMs() - started) / 1000,
+    seconds: (steadyMs() - started) / 1000,
   });
   return { ok: true, value: undefined };
 }

@@ -41,7 +41,7 @@ export interface TestOverlay {
   /** The address at `entry` that fetches `url` by a fresh ticket, whose claims may be overridden. */
   readonly relayUrl: (url: string, claims?: Partial<TicketClaims>, entry?: string) => string;
   readonly ticket: (url: string, claims?: Partial<TicketClaims>) => string;
-  /** Moves the depots' clock. */
+  /** Moves the depots' clocks. */
   readonly advanceSeconds: (seconds: number) => void;
   readonly nowSeconds: () => number;
   readonly close: () => Promise<void>;
@@ -119,6 +119,7 @@ export async function startTestOverlay(
         splice,
         observe: (event) => events.push(event),
         nowMs,
+        steadyMs: () => performance.now() + skewMs,
       });
       const running = { id, url: (await depot.listen()).url, events, depot };
       depots.set(id, running);

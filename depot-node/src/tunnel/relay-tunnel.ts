@@ -87,7 +87,7 @@ type Begin = (options: Parameters<DataPlane['relay']['tunnel']>[2]) => Promise<T
 /** `begin` knows the connections, and is forgotten as soon as it was called. */
 function runAccount(plane: DataPlane, account: TunnelAccount, begin: Begin): Promise<void> {
   const { ends, admission, role } = account;
-  const startedMs = plane.nowMs();
+  const startedMs = plane.steadyMs();
   return begin({
     // Its client may have stopped reading.
     silenceMs: plane.timeouts.stallMs,
@@ -109,7 +109,7 @@ function notingAnswers(ends: TunnelEnds, { note }: Admission): (bytes: number) =
 function closing(plane: DataPlane, account: TunnelAccount, startedMs: number) {
   return ({ outcome, reason, bytesUp, bytesDown }: TunnelOutcome): void => {
     const { jobId, role, ends, legs, leaveLegs, leaveUplink, firstBytes } = account;
-    const { ownId, observe, shutdown, nowMs } = plane;
+    const { ownId, observe, shutdown, steadyMs } = plane;
     ends.stop();
     leaveUplink?.();
     leaveLegs();
@@ -123,7 +123,7 @@ function closing(plane: DataPlane, account: TunnelAccount, startedMs: number) {
       type: 'tunnel',
       jobId,
       role,
-      seconds: (nowMs() - startedMs) / 1000,
+      seconds: (steadyMs() - startedMs) / 1000,
       outcome,
       bytesUp: firstBytes + bytesUp,
       bytesDown,
