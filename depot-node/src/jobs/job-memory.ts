@@ -19,8 +19,8 @@ export interface CountedJob extends Job {
   readonly issuedAt: number;
   /** Whose share of the memory it takes. */
   readonly taker: string;
-  /** Aborts when all that runs of the job has to end; made anew for what is admitted after that. */
-  stop: AbortController;
+  /** What ends those that run, by the bytes that their tickets are good for: most jobs have tickets of one kind. */
+  readonly stops: Map<number, AbortController>;
 }
 
 /** Of the jobs that are remembered, those of one taker: whoever brings more forgets his own, and not those of others. */
@@ -73,7 +73,7 @@ export class JobMemory {
       connections: 0,
       active: 0,
       hasWorked: false,
-      stop: new AbortController(),
+      stops: new Map(),
     });
   }
 

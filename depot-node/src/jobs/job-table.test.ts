@@ -298,6 +298,17 @@ test('a job goes on with another ticket while a client still takes what used up 
   expect(second.stop.reason).toMatchObject({ code: 'budget-used-up' });
 });
 
+test('a ticket that is used up ends no connection of another one of its job that came before that and is good for more', () => {
+  const { jobs } = table();
+  const [first, second] = [100, 1000].map((budgetBytes) => {
+    const admitted = jobs.admit(claims('a', { budgetBytes }), CLIENT);
+    if (!admitted.ok) throw admitted.error;
+    return admitted.value;
+  });
+  first?.note(100);
+  expect([first?.stop.aborted, second?.stop.aborted]).toEqual([true, false]);
+});
+
 test('the end of the depot ends what runs, and what is admitted after it', () => {
   const shutdown = new AbortController();
   const { jobs } = table({ shutdown: shutdown.signal });

@@ -53,8 +53,9 @@ export interface Admission {
   /** Counts what was relayed towards the client: against the ticket's budget and the rates of client and origin. */
   readonly note: (bytes: number) => void;
   /**
-   * Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes, and when the depot ends. One for the
-   * job: to join a signal that lives as long as the depot with one of each connection costs more than all else that is done to admit it.
+   * Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes, and when the depot ends. One for all
+   * tickets of the job that are good for as much: to join a signal that lives as long as the depot with one of each connection costs more than
+   * all else that is done to admit it.
    */
   readonly stop: AbortSignal;
   readonly release: () => void;
@@ -98,7 +99,8 @@ export class JobTable {
     this.#originRates = new RateLimits(init.maxOriginBps, nowSeconds);
     this.#rate = new RecentRate(nowSeconds);
     shutdown.addEventListener('abort', () => {
-      for (const { active, stop } of this.#jobs.all()) if (active > 0) stop.abort(shutdown.reason);
+      for (const { stops } of this.#jobs.all())
+        for (const stop of stops.values()) stop.abort(shutdown.reason);
     });
   }
 
@@ -136,11 +138,7 @@ export class JobTable {
     if (!job) return refuse('depot-full');
     if (job.connections >= claims.budgetConnections || job.bytes >= claims.budgetBytes)
       return refuse('budget-used-up');
-    // By a ticket that is good for more, though what used the last one up may still run.
-    if (job.stop.signal.aborted) job.stop = new AbortController();
-    const { stop } = job;
-    const { shutdown } = this.#init;
-    if (shutdown.aborted) stop.abort(shutdown.reason);
+    const stop = this.#stopOf(job, claims.budgetBytes);
     job.connections += 1;
     this.#noteBeginning(keys.taker);
     this.#count(job, keys, 1);
@@ -158,6 +156,14 @@ export class JobTable {
         this.#count(job, keys, -1);
       },
     });
+  }
+
+  #stopOf({ stops }: CountedJob, budgetBytes: number): AbortController {
+    const stop = stops.get(budgetBytes) ?? new AbortController();
+    stops.set(budgetBytes, stop);
+    const { shutdown } = this.#init;
+    if (shutdown.aborted) stop.abort(shutdown.reason);
+    return stop;
   }
 
   /** Why there is no room for one more connection of a job; `undefined` while there is. Nothing is taken. */
@@ -221,6 +227,7 @@ export class JobTable {
 
   #count(job: CountedJob, { taker, client, origin }: Keys, change: 1 | -1): void {
     job.active += change;
+    if (job.active === 0) job.stops.clear();
     if (change === 1) this.#transfers.take(taker, 1);
     else this.#transfers.giveBack(taker, 1);
     if (client) {
