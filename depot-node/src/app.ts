@@ -88,7 +88,7 @@ export function createDepot(init: DepotInit): Depot {
   const threadTls = { ofClients: ofOrigins && init.tls !== undefined, ofOrigins };
   const limits = fitLimits(wanted, readDescriptorLimit(), threadTls);
   const { transfers, connections } = limits;
-  const jobs = createJobs(limits, nowMs, shutdown.signal);
+  const jobs = createJobs(limits, { nowMs, steadyMs }, shutdown.signal);
   const metrics = createMetrics({
     activeTransfers: () => jobs.active,
     isMember: () => member.membership.state.isMember,
@@ -275,8 +275,11 @@ export function createDepot(init: DepotInit): Depot {
   };
 }
 
-function createJobs(limits: DepotConfig['limits'], nowMs: () => number, shutdown: AbortSignal): JobTable {
-  const nowSeconds = () => Math.floor(nowMs() / 1000);
+function createJobs(
+  limits: DepotConfig['limits'],
+  { nowMs, steadyMs }: { readonly nowMs: () => number; readonly steadyMs: () => number },
+  shutdown: AbortSignal,
+): JobTable {
   return new JobTable({
     maxTransfers: limits.transfers,
     maxPerJob: limits.perJob,
@@ -286,9 +289,9 @@ function createJobs(limits: DepotConfig['limits'], nowMs: () => number, shutdown
     maxClientBps: limits.clientBps,
     maxOriginBps: limits.originBps,
     maxJobs: limits.jobs,
-    bootedAt: nowSeconds(),
     shutdown,
-    nowSeconds,
+    nowSeconds: () => Math.floor(nowMs() / 1000),
+    steadySeconds: () => Math.floor(steadyMs() / 1000),
   });
 }
 

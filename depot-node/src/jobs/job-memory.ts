@@ -33,15 +33,13 @@ export class JobMemory {
   readonly #jobs = new Map<string, CountedJob>();
   /** The same, by taker. */
   readonly #byTaker = new Map<string, Set<CountedJob>>();
-  #forgottenUntil: number;
+  #forgottenUntil = Number.NEGATIVE_INFINITY;
 
-  /** Jobs that were issued up to `forgottenUntil` (Unix seconds) may have been here before. */
-  constructor(maxJobs: number, forgottenUntil: number) {
+  constructor(maxJobs: number) {
     this.#maxJobs = maxJobs;
-    this.#forgottenUntil = forgottenUntil;
   }
 
-  /** Jobs issued up to then may have started here and been forgotten: before a restart, or to make room. */
+  /** Jobs issued up to then (Unix seconds) may have started here and been forgotten to make room. */
   get forgottenUntil(): number {
     return this.#forgottenUntil;
   }

@@ -36,8 +36,9 @@ function claims(jobId: string, change: Partial<TicketClaims> = {}): TicketClaims
   };
 }
 
-function table(init: Partial<JobTableInit> = {}) {
-  const clock = { now: 1000 };
+function table(init: Partial<JobTableInit> = {}, bootedAt = 1000) {
+  /** What goes on by itself, and by how much somebody has set the clock. */
+  const clock = { now: bootedAt, setBy: 0 };
   const limits = {
     maxTransfers: 50,
     maxPerJob: 5,
@@ -47,10 +48,17 @@ function table(init: Partial<JobTableInit> = {}) {
     maxClientBps: undefined,
     maxOriginBps: undefined,
     maxJobs: 200,
-    bootedAt: 0,
     shutdown: new AbortController().signal,
   };
-  return { jobs: new JobTable({ ...limits, nowSeconds: () => clock.now, ...init }), clock };
+  return {
+    jobs: new JobTable({
+      ...limits,
+      nowSeconds: () => clock.now + clock.setBy,
+      steadySeconds: () => clock.now,
+      ...init,
+    }),
+    clock,
+  };
 }
 
 function codeOf(result: ReturnType<JobTable['admit']>): string {
@@ -175,16 +183,27 @@ test('jobs that run are never forgotten', () => {
 });
 
 test('only a depot that booted after the ticket was issued takes a resume of a job it does not know', () => {
-  const late = 5000;
-  const up = table({ bootedAt: 0 });
-  up.clock.now = late;
+  const up = table({}, 900);
+  up.clock.now = 5000;
   expect(codeOf(up.jobs.admit(claims('a'), RESUME))).toBe('ticket-start-over');
-  const restarted = table({ bootedAt: 4000 });
-  restarted.clock.now = late;
+  const restarted = table({}, 4000);
+  restarted.clock.now = 5000;
   expect(codeOf(restarted.jobs.admit(claims('a'), RESUME))).toBe('admitted');
   expect(codeOf(restarted.jobs.admit(claims('b'), CLIENT))).toBe('ticket-start-over');
   expect(codeOf(restarted.jobs.admit(claims('c'), DEPOT))).toBe('admitted');
 });
+
+test.each([-3600, 3600])(
+  'a clock that was wrong by %i s at the boot, and then set, changes nothing of that',
+  (setBy) => {
+    const { jobs, clock } = table({}, 4000 + setBy);
+    clock.setBy = -setBy;
+    clock.now += 1000;
+    const issued = (issuedAt: number) => ({ issuedAt, lastStart: issuedAt + 600 });
+    expect(codeOf(jobs.admit(claims('before', issued(3999)), RESUME))).toBe('admitted');
+    expect(codeOf(jobs.admit(claims('after', issued(4000)), RESUME))).toBe('ticket-start-over');
+  },
+);
 
 describe('a rate that is used up', () => {
   /** A megabit over the ten seconds that count. */
@@ -355,7 +374,7 @@ describe('what runs', () => {
       clock.now += 1;
       expect(jobs.isMoving).toBe(false);
     }
-    clock.now -= 3600;
+    clock.setBy = -3600;
     expect(jobs.isMoving).toBe(false);
   });
 

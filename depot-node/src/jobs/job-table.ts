@@ -40,11 +40,12 @@ export interface JobTableInit {
   readonly maxClientBps: number | undefined;
   readonly maxOriginBps: number | undefined;
   readonly maxJobs: number;
-  /** Unix seconds. */
-  readonly bootedAt: number;
   /** Ends all that runs. */
   readonly shutdown: AbortSignal;
+  /** Unix seconds, by which tickets live. */
   readonly nowSeconds: () => number;
+  /** Whole seconds by a clock that nobody sets. */
+  readonly steadySeconds: () => number;
 }
 
 /** A connection that was admitted; to be released when it has ended. */
@@ -75,6 +76,7 @@ interface Keys {
 export class JobTable {
   readonly #init: JobTableInit;
   readonly #jobs: JobMemory;
+  readonly #bootedAtSteadySeconds: number;
   readonly #transfers: FairRoom;
   #clientTransfers = 0;
   readonly #clients: Crowds;
@@ -88,16 +90,17 @@ export class JobTable {
   #waitingForIdle: (() => void)[] = [];
 
   constructor(init: JobTableInit) {
-    const { nowSeconds, shutdown } = init;
+    const { steadySeconds, shutdown } = init;
     this.#init = init;
-    this.#jobs = new JobMemory(init.maxJobs, init.bootedAt - 1);
+    this.#jobs = new JobMemory(init.maxJobs);
+    this.#bootedAtSteadySeconds = steadySeconds();
     this.#transfers = new FairRoom(init.maxTransfers);
     this.#clients = new Crowds(init.maxPerClient);
     this.#networks = new Crowds(init.maxPerNetwork);
     this.#origins = new FairCrowds(init.maxPerOrigin);
-    this.#clientRates = new RateLimits(init.maxClientBps, nowSeconds);
-    this.#originRates = new RateLimits(init.maxOriginBps, nowSeconds);
-    this.#rate = new RecentRate(nowSeconds);
+    this.#clientRates = new RateLimits(init.maxClientBps, steadySeconds);
+    this.#originRates = new RateLimits(init.maxOriginBps, steadySeconds);
+    this.#rate = new RecentRate(steadySeconds);
     shutdown.addEventListener('abort', () => {
       for (const { stops } of this.#jobs.all())
         for (const stop of stops.values()) stop.abort(shutdown.reason);
@@ -112,8 +115,7 @@ export class JobTable {
   /** Whether what runs carries bytes, or has just begun: a client that reads nothing may hold its transfer for hours. */
   get isMoving(): boolean {
     if (this.active === 0) return false;
-    // The clock may have been set back.
-    const sinceSeconds = Math.abs(this.#init.nowSeconds() - this.#begunAtSeconds);
+    const sinceSeconds = this.#init.steadySeconds() - this.#begunAtSeconds;
     return sinceSeconds < BEGINNING_SECONDS || this.#rate.of(ALL) > STILL_BPS;
   }
 
@@ -188,11 +190,19 @@ export class JobTable {
       : 'ticket-start-over';
   }
 
+  /** Jobs issued up to then may have started here and been forgotten: before a restart, or to make room. */
+  get #forgottenUntil(): number {
+    const { nowSeconds, steadySeconds } = this.#init;
+    // Not noted at the start: the clock may have been wrong then, as of machines that start without a network.
+    const bootedAt = nowSeconds() - (steadySeconds() - this.#bootedAtSteadySeconds);
+    return Math.max(bootedAt - 1, this.#jobs.forgottenUntil);
+  }
+
   #mayHaveStarted(claims: TicketClaims, arrival: Arrival): boolean {
     if (arrival.from === 'depot') return true;
     // Of an entry group another depot may have started it.
     const isOfGroup = claims.group !== undefined;
-    return arrival.hasRange && (isOfGroup || claims.issuedAt <= this.#jobs.forgottenUntil);
+    return arrival.hasRange && (isOfGroup || claims.issuedAt <= this.#forgottenUntil);
   }
 
   #refuseCrowd(known: Job | undefined, { taker, client, origin }: Keys): ErrorCode | undefined {
@@ -211,11 +221,11 @@ export class JobTable {
   }
 
   #noteBeginning(taker: string): void {
-    const nowSeconds = this.#init.nowSeconds();
+    const atSeconds = this.#init.steadySeconds();
     const before = this.#begunBy.get(taker);
-    if (before !== undefined && Math.abs(nowSeconds - before) < BEGINNINGS_APART_SECONDS) return;
-    this.#begunBy.set(taker, nowSeconds);
-    this.#begunAtSeconds = nowSeconds;
+    if (before !== undefined && atSeconds - before < BEGINNINGS_APART_SECONDS) return;
+    this.#begunBy.set(taker, atSeconds);
+    this.#begunAtSeconds = atSeconds;
   }
 
   #note(job: CountedJob, { client, origin }: Keys, bytes: number): void {
