@@ -81,6 +81,19 @@ describe.each(await testPlanes())('a download over lanes, over %s,', (_plane, sp
     },
   );
 
+  test('of so little that it comes with its head says nothing of the origin', async () => {
+    const ask = async (headers = {}) => {
+      origin.begin('well');
+      return fetchRaw(overlay.relayUrl(url, { chains: [[entry]], lanes: 4 }, entry), { headers });
+    };
+    expect((await ask()).body.equals(FILE)).toBe(true);
+    const end = await ask({ range: `bytes=${FILE.length - 1000}-` });
+    expect(end.body.equals(FILE.subarray(-1000))).toBe(true);
+    expect(wasAskedSingly()).toBe(false);
+    expect((await ask()).body.equals(FILE)).toBe(true);
+    expect(origin.mostWaiting).toBeGreaterThan(0);
+  });
+
   test('is asked ahead of an origin over other ways than the one that breaks what it carries', async () => {
     const middle = `middle${depots}`;
     await overlay.addDepot(middle, { limits: { tunnelsPerJob: 100 } });

@@ -189,12 +189,12 @@ class Asking {
 
   /** The body of the first answer, taken from Node's client, where its connection can be asked ahead. */
   async takeFirst(): Promise<TakenBody | undefined> {
-    const { connection, route } = this.#first;
+    const { connection, head, route } = this.#first;
     if (!connection.isKept) this.#noteUnfit(route, 'answer');
     if (this.mostQuestions === 1) return undefined;
     const body = await connection.takeBody(() => true);
-    // Its length is not stated.
-    if (!body) this.#noteUnfit(route, 'answer');
+    // One whose length is stated may be so short that it has come with its head.
+    if (!body && head.headers['content-length'] === undefined) this.#noteUnfit(route, 'answer');
     return body;
   }
 

@@ -177,6 +177,15 @@ describe('a connection that is asked ahead', () => {
     expect(await get('b')).toBe('origin-unreachable');
   });
 
+  test('that is told by the origin that it rests for too long ends as between two answers', async () => {
+    const { connection, get } = open();
+    const closes = 'Content-Length: 0\r\nConnection: close\r\n\r\n';
+    onAsked = () => peer.end(`${answer('aa')}HTTP/1.1 408 Request Timeout\r\n${closes}`);
+    expect(await get('a')).toMatchObject({ end: 'complete' });
+    await expect.poll(() => connection.isOpen).toBe(false);
+    expect(notes).toEqual([]);
+  });
+
   test('bounds interim answers', async () => {
     const { get } = open();
     onAsked = () => peer.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(30) + answer('aa'));

@@ -251,7 +251,12 @@ export class AheadConnection implements Conversation {
   /** Uses what has come for the next head; gives how much of it that was, 0 where it is not whole or wrong. */
   #useForHead(bytes: Buffer): number {
     const [question] = this.#questions;
-    const parsed = question ? parseAnswerHead(bytes) : 'malformed';
+    if (!question) {
+      // Who speaks unasked says that he ends the connection, as by a 408 where it rests for long (RFC 9110, section 15.5.9).
+      this.#fail(new LonghaulError('origin-unreachable'), 'broke');
+      return 0;
+    }
+    const parsed = parseAnswerHead(bytes);
     if (parsed === 'incomplete') return 0;
     if (parsed === 'malformed') {
       this.#fail(new LonghaulError('origin-bad-answer'), 'unreadable');
@@ -277,10 +282,10 @@ export class AheadConnection implements Conversation {
     this.#isLast = isLast || bodyBytes === undefined;
     this.#answer = {
       statusCode: head.statusCode,
-      isAhead: question?.isAhead === true,
+      isAhead: question.isAhead,
       bodyBytes: bodyBytes ?? 0,
     };
-    question?.resolve(head);
+    question.resolve(head);
     return sizeBytes;
   }
 
