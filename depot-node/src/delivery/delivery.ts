@@ -8,7 +8,7 @@ import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
 import { joinedPart } from '../origin/joined-part.ts';
 import { headersOfVariant, headersToOrigin } from '../origin/origin-headers.ts';
-import { type AnswerHead, readPart } from '../origin/representation.ts';
+import { readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import { LinkedAbort } from '../racing/linked-abort.ts';
@@ -73,7 +73,7 @@ export class Delivery {
   constructor(
     download: RunningDownload,
     request: IncomingMessage,
-    head: AnswerHead,
+    { head, asked }: Opening,
     components: DeliveryComponents,
   ) {
     const { plane, fetcher, failover } = components;
@@ -93,7 +93,7 @@ export class Delivery {
       download,
       head,
       plainRequest: this.#requestFor,
-      ownRequest: requestWith(request.headers),
+      ownRequest: requestWith(asked),
       limits: failover.again,
     });
     this.#watch = new WayWatch({

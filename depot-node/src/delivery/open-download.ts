@@ -38,6 +38,8 @@ interface OpenComponents {
 /** The first answer to a client's request, and what the client gets of it. */
 export interface Opening {
   readonly answer: FetchedAnswer;
+  /** What was asked for: without its range and condition where the origin pays no heed to that. */
+  readonly asked: ClientRequest['headers'];
   /** The head of what the client gets, as far as it is the origin's. */
   readonly head: AnswerHead;
   /** Of which version the client gets bytes, and which part; `undefined` where the origin does not say. */
@@ -157,7 +159,14 @@ function openingOfBlock(
   const { representation, part } = verdict;
   const all = { startByte: part.startByte, endByte: representation.sizeBytes };
   const head = whole ? sayingRanges(whole) : headOfAll(answer.head, all, request.headers.range === undefined);
-  return { answer, head, representation, part: all, firstBlock: { part, ...timesOf(answer) } };
+  return {
+    answer,
+    asked: request.headers,
+    head,
+    representation,
+    part: all,
+    firstBlock: { part, ...timesOf(answer) },
+  };
 }
 
 function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): AskedTimes {
@@ -170,11 +179,11 @@ function headersForBlock({ startByte, endByte }: Part) {
 }
 
 /** An answer to the client's own request. */
-function openingOf({ method }: ClientRequest, answer: FetchedAnswer): Opening {
+function openingOf({ method, headers: asked }: ClientRequest, answer: FetchedAnswer): Opening {
   const { head } = answer;
   // The answer to a HEAD tells of a body that does not come.
   const part = method === 'HEAD' ? undefined : readPart(head);
-  return { answer, head, representation: readRepresentation(head), part, firstBlock: undefined };
+  return { answer, asked, head, representation: readRepresentation(head), part, firstBlock: undefined };
 }
 
 /** What a client makes an answer depend on, beside the version that it goes on with. */

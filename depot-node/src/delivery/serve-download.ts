@@ -99,7 +99,7 @@ async function serve(
     answerHeaders(request, head, answer.target.url, { jobId: job.id, depotId: plane.ownId }),
     request.method === 'HEAD' ? NO_CARE : careFor(body, components.digests, plane.relay.openDigest),
   );
-  const end = await new Delivery(download, request, head, components).run(opening);
+  const end = await new Delivery(download, request, opening, components).run(opening);
   report(components, download, head.statusCode, end);
 }
 
