@@ -1,11 +1,18 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { HEADERS } from '@longhaul/shared';
+import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { listenAnywhere } from './testing/saboteur.ts';
+import { testPlanes } from './testing/test-planes.ts';
+
+const PLANES = await testPlanes();
+const UNFRAMED = 'HTTP/1.1 200 OK\r\n\r\nall of it';
 
 /** What the origin sends for a path, byte by byte; the connection then ends as the path's name says. */
 const ANSWERS: Readonly<Record<string, string>> = {
@@ -14,7 +21,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/coded-fin': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
   '/huge-reset': 'HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n\r\nx',
   '/unframed-reset': 'HTTP/1.1 200 OK\r\n\r\npart of it',
-  '/unframed-fin': 'HTTP/1.1 200 OK\r\n\r\nall of it',
+  '/unframed-fin': UNFRAMED,
   '/tls-short-fin': 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort',
   '/chunk-short-fin': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n',
 };
@@ -86,6 +93,30 @@ describe('a hostile origin', () => {
     expect(await chainOf('/framed')).toEqual([1, ['d1']]);
     expect(await chainOf('/framed')).toEqual([1, ['d1', 'd2']]);
   });
+
+  test.each(PLANES)(
+    'whose body over TLS ends with the connection is left to clients where a depot, by %s, cannot tell a cut',
+    async (plane, splice) => {
+      const material = selfSigned();
+      const secure = createHttpsServer(material, ({ socket }) => socket.end(UNFRAMED));
+      const port = await listenAnywhere(secure);
+      const tls = await startTestOverlay([], () => {}, splice, {
+        trusted: [material.cert],
+        config: { addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] } },
+      });
+      await tls.addDepot('d1');
+      const url = `https://127.0.0.1:${port}/file`;
+      const answer = await fetchRaw(tls.relayUrl(url, { chains: [['d1']] }, 'd1'));
+      if (plane === 'splice') expect(answer).toMatchObject({ status: 200, broken: undefined });
+      else {
+        const location = expect.stringContaining(url) as string;
+        const headers = { location, [HEADERS.error]: 'origin-end-unsure' };
+        expect(answer).toMatchObject({ status: 307, headers });
+      }
+      await tls.close();
+      secure.close();
+    },
+  );
 
   test('cannot silence the depot by a size that no master takes', async () => {
     await fetchPath('/huge-reset');

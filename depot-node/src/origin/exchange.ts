@@ -5,7 +5,7 @@ import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import type { BodyEnd } from '../relay/relay-plane.ts';
 import type { PendingStream } from '../sockets/pending-stream.ts';
 import { GatheredChunks } from './gathered-chunks.ts';
-import { type AnswerHead, isLength } from './representation.ts';
+import { type AnswerHead, endsWithConnection, isLength } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { tinyChunks } from './tiny-chunks.ts';
 
@@ -160,8 +160,13 @@ export class Exchange {
         gathered.add(chunk);
         this.#letMoreCome();
       };
-      // Node ends a message cut before its declared end with an error, so an end here is the body's own.
-      const onEnd = () => settle(comeBytes < (sizeBytes ?? 0) ? 'source-ended' : 'complete');
+      // Node ends a message cut before its declared end with an error, so an end here is the body's own, or that of its connection.
+      const { statusCode = 0, headers } = message;
+      const isEndUnsure = !this.#init.stream.tellsCuts && endsWithConnection({ statusCode, headers }, 'GET');
+      const onEnd = () => {
+        if (isEndUnsure) settle('source-broke');
+        else settle(comeBytes < (sizeBytes ?? 0) ? 'source-ended' : 'complete');
+      };
       const onClose = () => settle('source-broke');
       const settle = (end: BodyRead) => {
         if (this.#isOver) return;

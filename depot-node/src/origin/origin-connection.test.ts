@@ -3,12 +3,17 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { KIB, LonghaulError } from '@longhaul/shared';
+import { selfSigned } from '@longhaul/shared/service';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { listenAnywhere } from '../testing/saboteur.ts';
 import type { OriginRequest } from './conversation.ts';
 import { type OpenStream, type OriginAnswer, OriginConnection } from './origin-connection.ts';
 import { tinyChunks } from './tiny-chunks.ts';
+
+const material = selfSigned();
 
 let server: Server;
 let serve: (socket: Socket, request: string) => void;
@@ -116,6 +121,30 @@ describe('asking an origin', () => {
     expect(read.end).toBe('complete');
     expect(digest(read.body)).toBe(digest(body));
   });
+
+  test.each([
+    ['Connection: close', 'source-broke'],
+    ['Content-Length: 6', 'complete'],
+  ])(
+    'never takes the end of TLS by Node, which a cut looks like, for that of a body: %s',
+    async (header, end) => {
+      const secured = createTlsServer(material, (socket) => {
+        socket.on('error', () => {});
+        socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\n${header}\r\n\r\nall it`));
+      });
+      const port = await listenAnywhere(secured);
+      const open: OpenStream = async (firstBytes) => {
+        const stream = connectTls({ host: '127.0.0.1', port, ca: material.cert });
+        await once(stream, 'secureConnect');
+        stream.write(firstBytes);
+        return stream;
+      };
+      const answer = await ask('GET', open);
+      expect(answer.connection.tellsCuts).toBe(false);
+      expect(await readBody(answer)).toEqual({ end, body: Buffer.from('all it') });
+      secured.close();
+    },
+  );
 
   test('does not wait for the body of a HEAD', async () => {
     serve = (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n');

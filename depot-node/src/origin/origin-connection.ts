@@ -54,6 +54,11 @@ export class OriginConnection implements Conversation {
     return this.#stream;
   }
 
+  /** Whether a body that ends with the connection can be told from one that is cut. */
+  get tellsCuts(): boolean {
+    return this.#stream.tellsCuts;
+  }
+
   /** Whether it can be asked: nothing runs, and neither end has ended it. */
   get isOpen(): boolean {
     const { destroyed, readableEnded, writable } = this.#stream;

@@ -201,7 +201,7 @@ export class Fetcher {
    * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
    * other. A refusal is taken only where none that was asked for beside it is the file: a link may be good for one request. Where
    * one stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would wait as long for
-   * each. A body that ends with its connection comes over this depot alone: at once, where it is known. Rejects with a `LonghaulError`.
+   * each. A body that ends with its connection comes over this depot alone: at once, where it is known, and not at all where its end cannot be told from a cut. Rejects with a `LonghaulError`.
    */
   async firstAnswer(
     book: RouteBook,
@@ -242,13 +242,18 @@ export class Fetcher {
       throw isTold ? mostTelling([...failures, failure]) : failure;
     });
     const endsSo = ({ head }: TimedAnswer) => endsWithConnection(head, method);
+    const withSureEnd = (answer: TimedAnswer): TimedAnswer => {
+      if (!endsSo(answer) || answer.connection.tellsCuts) return answer;
+      answer.connection.reset();
+      throw new LonghaulError('origin-end-unsure');
+    };
     const isAlone = fetched.route.chain.length === 1;
     if (isAlone && isUnframed && gives(fetched)) unframedBook.note(url, client, endsSo(fetched));
-    if (isAlone || !book.alone || !endsSo(fetched)) return fetched;
+    if (isAlone || !book.alone || !endsSo(fetched)) return withSureEnd(fetched);
     fetched.connection.reset();
     const again = await this.overRoute(book.alone, target, requestFor, signal);
     if (gives(again)) unframedBook.note(url, client, endsSo(again));
-    return again;
+    return withSureEnd(again);
   }
 
   /**

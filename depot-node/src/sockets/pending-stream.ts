@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { endConnection, rememberRawSocket, resetConnection } from './reset.ts';
 
 /** A portion of what comes of which HTTP may make an object for every six bytes: about a millisecond's work. */
@@ -47,6 +48,11 @@ export class PendingStream extends Duplex {
   /** What it is connected to: a tunnel, or the origin's connection itself; perhaps secured. */
   get below(): Duplex | undefined {
     return this.#below;
+  }
+
+  /** Whether a cut of what comes can be told from its end: Node's TLS ends either way. */
+  get tellsCuts(): boolean {
+    return !(this.#below instanceof TLSSocket);
   }
 
   /** Connects the stream below; the first bytes have gone along with its making and are not sent again. */
