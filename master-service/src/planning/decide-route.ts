@@ -5,6 +5,7 @@ import type { PlanningDepot, RatedChain } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { chooseToLearn } from './choose-to-learn.ts';
 import { depotsToMeet } from './depots-to-meet.ts';
+import { directTwin } from './direct-twin.ts';
 import type { DownloadMap } from './download-map.ts';
 import { DownloadTimes, isGuessed } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
@@ -95,7 +96,18 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     const unmet = query.exploring ? map.unmetEntries(usable) : NOBODY;
     return unmet.size > 0 ? (searchOver(usable, unmet)?.best(MOST_COMPARED) ?? []).map(times.suited) : [];
   };
-  const toLearn = isDirectPreferred
+  /** Where the direct way is taken by what is worked out of it, and nobody tells of it. */
+  const isDirectUnseen = !taken && direct.source === 'ends' && !query.takenDirect?.length;
+  const lookAtDirect = () =>
+    directTwin({
+      via: isDirectUnseen || query.exploring?.chain ? map.view.pair?.via : undefined,
+      link: (one, other) => map.link(one, other),
+      rate,
+      directTimes,
+      times: times.inEach,
+      exploring: query.exploring,
+    });
+  const gains = isDirectPreferred
     ? undefined
     : chooseToLearn({
         ranked: [...overUnmet(), ...(query.exploring?.isToMeet ? [] : ordered)],
@@ -104,6 +116,8 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
         times: taken ? learned.inEach : times.inEach,
         exploring: query.exploring,
       });
+  const twin = isDirectPreferred || gains ? undefined : lookAtDirect();
+  const toLearn = gains ?? twin;
   const chosen = toLearn ?? taken;
   const wouldWin = (over: readonly PlanningDepot[]): boolean => {
     const [other] = searchOver(over, map.knownEntries(over))?.best(1) ?? [];
@@ -171,6 +185,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           timesDirect: learned.timesDirect(direct.part) ?? 1,
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,
+          isToSeeDirect: twin !== undefined,
           isHeld: best !== ordered[0],
         }),
         ...explainLeftOut({ depots, avoid, isReached: searchAll()?.isReached ?? (() => false) }),

@@ -134,3 +134,24 @@ test('a plan says of its legs to client and origin what depots have measured of 
     goodputBps: { source: 'assumed', samples: 0 },
   });
 });
+
+test('a direct way that nobody has measured of late is looked at now and then, over a depot beside an end', async () => {
+  const exploring = await startMaster({
+    config: { links: [], planner: { explore: { share: 0.05 } } },
+    random: () => 0.2,
+  });
+  const [d1] = await registerDepots(exploring, 'd1');
+  const ask = async (url = URL) => {
+    const asked = JSON.stringify({ url, sizeBytes: SIZE });
+    const response = await fetch(`${exploring.url}/v1/plans`, { method: 'POST', body: asked });
+    return planAnswerSchema.parse(await response.json());
+  };
+  await ask();
+  const client = { prefix: '127.0.0.0/24', rttMs: 3, goodputBps: 9e7, sentBytes: 50_000_000 };
+  const origin = { host: 'origin.example', rttMs: 16 };
+  await d1?.heartbeat(exploring, { clients: [client], origins: [origin] });
+  const look = { decision: 'chain', decisionReason: 'to-learn', chain: ['d1'], lanes: 1 };
+  expect(await ask(`${URL}?1`)).toMatchObject(look);
+  expect(await ask(`${URL}?2`), 'never two of one client in a row').toMatchObject({ decision: 'direct' });
+  await exploring.master.close();
+});

@@ -38,6 +38,8 @@ interface RouteFacts {
   readonly chainLinks: readonly LinkEstimate[];
   /** What is taken in its place, to learn. */
   readonly toLearn: RatedChain | undefined;
+  /** Whether that is to show what the direct way is like. */
+  readonly isToSeeDirect: boolean;
   /** Whether the best is not the fastest, but what clients of this network had. */
   readonly isHeld: boolean;
 }
@@ -51,13 +53,13 @@ interface DepotFacts {
 
 /** Why a route was chosen, in sentences for people. */
 export function explainRoute(facts: RouteFacts): string[] {
-  const { best, decisionReason, isLanesAsked, isHeld, toLearn } = facts;
+  const { best, decisionReason, isLanesAsked, isHeld, toLearn, isToSeeDirect } = facts;
   return [
     ...compare(facts),
     ...(isHeld ? [HELD] : []),
     ...calibrated(facts),
     ...directTaken(facts),
-    ...(toLearn ? [explainLearning(toLearn)] : []),
+    ...(toLearn ? [explainLearning(toLearn, isToSeeDirect)] : []),
     ...directCause(decisionReason),
     ...(best && decisionReason === 'chain-faster' ? explainLanes(best, isLanesAsked) : []),
     ...directSource(facts),
@@ -145,8 +147,11 @@ function directTaken({ timesDirect }: RouteFacts): string[] {
   ];
 }
 
-function explainLearning({ chain, seconds }: RatedChain): string {
-  return `${formatChain(chain)} is taken to learn (${formatSeconds(seconds)}): it may turn out faster, and hardly slower.`;
+function explainLearning({ chain, seconds }: RatedChain, isToSeeDirect: boolean): string {
+  const why = isToSeeDirect
+    ? 'it shows what the direct way is like, of which nobody tells'
+    : 'it may turn out faster';
+  return `${formatChain(chain)} is taken to learn (${formatSeconds(seconds)}): ${why}, and hardly slower.`;
 }
 
 const HELD = 'Your network had this chain already: the fastest one is not clearly faster.';
