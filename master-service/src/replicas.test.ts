@@ -88,7 +88,7 @@ async function happen({ registry, links, sizes, masters, facts }: Replicas, happ
   const place = { id, publicKey: `key-of-${id}`, host: '127.0.0.1', port: 7000 + (amount % 2), tls: false };
   if (what === 'register') await registry.register(place, stamp, nowMs);
   else if (what === 'prove' && record)
-    await registry.noteProof(record, { ok: true, value: ['127.0.0.1'] }, nowMs);
+    await registry.noteProof(record, { ok: true, value: { addresses: ['127.0.0.1'] } }, nowMs);
   else if (what === 'fail' && record)
     await registry.noteProof(record, refuse('depot-unreachable', 'somewhere'), nowMs);
   else if (what === 'hear' || what === 'drain') registry.hear(id, beat, stamp, nowMs);

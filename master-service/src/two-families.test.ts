@@ -1,4 +1,4 @@
-import { type JobReport, ok, type PlanAnswer } from '@longhaul/shared';
+import { type AddressFamily, type JobReport, ok, type PlanAnswer } from '@longhaul/shared';
 import { DepotSources, generateKeyPair } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
 import { AddressProver } from './depots/address-prover.ts';
@@ -24,7 +24,7 @@ const SEEN_AS = '198.51.100.0/24';
 const LINKS = { 'd1 d3': 140, 'd1 d2': 80, 'd2 d3': 70 };
 
 /** A master behind its sockets: depots and clients are heard as they would be over them, from any address. */
-async function start() {
+async function start(onlyFamilies: Readonly<Record<string, AddressFamily>> = {}) {
   const config = testConfig({ links: [], planner: { allowVia: true } });
   const emit = () => {};
   const now = () => NOW;
@@ -60,7 +60,7 @@ async function start() {
       measured: new MeasuredPrefixes(knowledge.facts),
       site: () => undefined,
     }),
-    ask: async ({ host }) => ok([host]),
+    ask: async ({ host }) => ok({ addresses: [host] }),
     authorities: [],
     publicUrl: () => 'http://master.example',
     now,
@@ -72,7 +72,7 @@ async function start() {
     ...downloads,
     prover: new AddressProver({
       registry: knowledge.registry,
-      ask: async ({ host }) => ok([host]),
+      ask: async ({ id, host }) => ok({ addresses: [host], onlyFamily: onlyFamilies[id] }),
       sources: new DepotSources(),
       now,
       emit,
@@ -153,4 +153,22 @@ test('where a client came from only an entry depot of its plan says, and none th
   hear('d3', { jobs: [jobOf('no-such-job', SEEN_AS)] });
   hear('d1', { jobs: [jobOf(plan(CLIENT, ['d1']).jobId, SEEN_AS)] });
   expect(plan('2001:db8:5:1::8').chain).toEqual(['d3']);
+});
+
+test('a depot that answers its master by IPv6 alone gets no client that asks by IPv4, until one has come', async ({
+  onTestFinished,
+}) => {
+  const [byIpv4, byIpv6] = ['8.8.8.8', '2606:4700::1111'];
+  const { hear, plan, close } = await start({ d3: 'IPv6' });
+  onTestFinished(close);
+  hear('d3', { origins: [{ ...KNOWN_ORIGIN, rttMs: 5 }] });
+  // Neither one gets what was planned for the other.
+  for (const [client, chain] of [
+    [byIpv4, []],
+    [byIpv6, ['d3']],
+    [byIpv4, []],
+  ] as const)
+    expect(plan(client).chain).toEqual(chain);
+  hear('d3', { clients: [{ ...KNOWN_CLIENT, prefix: '8.8.8.0/24', rttMs: 145 }] });
+  expect(plan(byIpv4).chain).toEqual(['d3']);
 });

@@ -6,6 +6,7 @@ import {
   DEFAULT_PORTS_ALLOWED,
   isInNetworks,
   plainAddress,
+  publicFamily,
   refuseAddress,
   refuseOverlayAddress,
 } from './address-policy.ts';
@@ -114,6 +115,23 @@ describe('a depot', () => {
     }
     expect(refuseOverlayAddress('10.78.0.1', 8470, policy)).toBe('depot-address-not-allowed');
   });
+});
+
+test('an address is reached by its family on the internet, or by none', () => {
+  expect(publicFamily('8.8.8.8')).toBe('IPv4');
+  expect(publicFamily('::ffff:8.8.8.8')).toBe('IPv4');
+  expect(publicFamily('2606:4700::1111')).toBe('IPv6');
+  for (const address of [
+    '127.0.0.1',
+    '10.77.0.1',
+    '100.64.0.1',
+    '::1',
+    'fd00::1',
+    'fe80::1%eth0',
+    'd1.example',
+    '',
+  ])
+    expect(publicFamily(address)).toBeUndefined();
 });
 
 describe('a client', () => {

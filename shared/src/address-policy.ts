@@ -19,6 +19,9 @@ export interface AddressPolicy {
   readonly overlayNetworks?: readonly string[];
 }
 
+export const ADDRESS_FAMILIES = ['IPv4', 'IPv6'] as const;
+export type AddressFamily = (typeof ADDRESS_FAMILIES)[number];
+
 export const DEFAULT_PORTS_ALLOWED: readonly number[] = [80, 443];
 
 /**
@@ -59,9 +62,17 @@ export function refuseOverlayAddress(
   policy: AddressPolicy,
 ): 'depot-address-not-allowed' | undefined {
   if (isInNetworks(address, policy.overlayNetworks ?? [])) return undefined;
-  const isPublic = ipaddr.isValid(address) && isGlobalUnicast(ipaddr.process(address));
+  const isPublic = publicFamily(address) !== undefined;
   const isPermitted = isPublic && (port >= FIRST_USER_PORT || policy.ports.includes(port));
   return isPermitted ? undefined : 'depot-address-not-allowed';
+}
+
+/** By which family an address is reached on the internet, an IPv4-mapped one by IPv4; `undefined` for what is not public. */
+export function publicFamily(address: string): AddressFamily | undefined {
+  if (!ipaddr.isValid(address)) return undefined;
+  const parsed = ipaddr.process(address);
+  if (!isGlobalUnicast(parsed)) return undefined;
+  return parsed.kind() === 'ipv4' ? 'IPv4' : 'IPv6';
 }
 
 /** Whether `host` is an address literal rather than a name. */

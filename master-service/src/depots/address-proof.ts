@@ -1,4 +1,4 @@
-import type { LonghaulError } from '@longhaul/shared';
+import type { AddressFamily, LonghaulError } from '@longhaul/shared';
 
 /** A proof is renewed when it is so old: one request to each depot in this time. */
 const RENEW_AFTER_MS = 300_000;
@@ -10,10 +10,16 @@ const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 300_000;
 
 /** Where a depot has answered with its key. */
-export interface ProvedAddresses {
-  readonly provedAtMs: number;
+export interface ProvedPlace {
   /** Those really connected, of the host that is registered. */
   readonly addresses: readonly string[];
+  /** Who has not this family cannot reach it; left out where either one does, or nobody knows. */
+  readonly onlyFamily?: AddressFamily | undefined;
+}
+
+/** The same, and when. */
+export interface ProvedAddresses extends ProvedPlace {
+  readonly provedAtMs: number;
 }
 
 /** Whether a depot is where its registration says: what is known of that, and when this master is to ask it again. */

@@ -30,7 +30,7 @@ async function setUp(honest: readonly string[]) {
     registry,
     ask: ({ id }) => {
       asked.push(id);
-      return honest.includes(id) ? Promise.resolve(ok(['127.0.0.1'])) : new Promise(() => {});
+      return honest.includes(id) ? Promise.resolve(ok({ addresses: ['127.0.0.1'] })) : new Promise(() => {});
     },
     sources: new DepotSources(),
     now: () => clock.ms,

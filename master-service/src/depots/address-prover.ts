@@ -1,6 +1,7 @@
 import { type Result, refuse } from '@longhaul/shared';
 import type { DepotSources } from '@longhaul/shared/service';
 import type { EmitEvent } from '../events.ts';
+import type { ProvedPlace } from './address-proof.ts';
 import type { AskDepot } from './ask-depot.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DepotRecord } from './depot-store.ts';
@@ -49,7 +50,7 @@ export class AddressProver {
   }
 
   /** Asks once, for nobody's record; `too-many-challenges` when as many as may be are asked. */
-  async tryOut(record: DepotRecord): Promise<Result<readonly string[]>> {
+  async tryOut(record: DepotRecord): Promise<Result<ProvedPlace>> {
     if (this.#trials.has(record.id) || this.#trials.size >= MOST_TRIALS) return refuse('too-many-challenges');
     this.#trials.add(record.id);
     return this.#init.ask(record).finally(() => this.#trials.delete(record.id));
@@ -66,7 +67,7 @@ export class AddressProver {
       emit({ type: 'depot-not-proved', depot, code, detail });
       return;
     }
-    for (const address of outcome.value) sources.note(address, now());
+    for (const address of outcome.value.addresses) sources.note(address, now());
     emit({ type: 'depot-proved', depot, isRenewed: before !== 'unproved' });
   }
 }

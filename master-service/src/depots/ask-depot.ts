@@ -16,6 +16,7 @@ import {
   formatChallengeTarget,
   formatChallengeWord,
   HEADERS,
+  LonghaulError,
   ok,
   plainAddress,
   type Result,
@@ -24,7 +25,9 @@ import {
 } from '@longhaul/shared';
 import { awaitAnswer, HostsFile, hostsPath, parseJson, verifierFor } from '@longhaul/shared/service';
 import type { Signer } from '../keys/key-ring.ts';
+import type { ProvedPlace } from './address-proof.ts';
 import type { DepotRecord } from './depot-store.ts';
+import { type FoundAddresses, onlyFamilyOf } from './only-family.ts';
 
 /** A depot answers at once; a registration waits for it, and its depot waits 10 s for that. */
 const ASK_TIMEOUT_MS = 5_000;
@@ -35,10 +38,10 @@ const MAX_ANSWER_BYTES = 1_024;
 const CHALLENGE_BYTES = 32;
 
 /**
- * Asks whoever is where a depot says it is to prove that it has the depot's key. Gives the addresses that did;
+ * Asks whoever is where a depot says it is to prove that it has the depot's key. Says where it did;
  * `depot-address-not-allowed`, `depot-unreachable` or `depot-not-proved` where none did.
  */
-export type AskDepot = (depot: DepotRecord, where?: AskedWhere) => Promise<Result<readonly string[]>>;
+export type AskDepot = (depot: DepotRecord, where?: AskedWhere) => Promise<Result<ProvedPlace>>;
 
 /** Where a depot is asked that has been there before, and for how long. */
 export interface AskedWhere {
@@ -70,19 +73,21 @@ export function createAskDepot(init: AskDepotInit): AskDepot {
     const { host, port } = depot;
     const signal = AbortSignal.timeout(where?.timeoutMs ?? ASK_TIMEOUT_MS);
     const known = where?.addresses ?? (isIP(host) ? [host] : written(host, port));
-    const looked = known ? ok(known) : await lookUp(host, signal);
+    const looked = known ? ok({ addresses: known, isAll: false }) : await lookUp(host, signal);
     if (!looked.ok) {
       const forbidden = hosts.find(host);
       return forbidden ? refuse('depot-address-not-allowed', forbidden.join(', ')) : looked;
     }
-    const found = looked.value;
+    const found = looked.value.addresses;
     const permitted = found.filter((address) => !refuseOverlayAddress(address, port, policy));
     if (permitted.length === 0) return refuse('depot-address-not-allowed', found.join(', '));
     const asked = permitted.slice(0, MAX_ADDRESSES);
     const answers = await Promise.all(asked.map((address) => askAt(depot, address, init, signal)));
     const proved = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
     const failed = answers.find((answer) => !answer.ok);
-    return failed && proved.length === 0 ? failed : ok(proved);
+    if (failed && proved.length === 0) return failed;
+    const onlyFamily = onlyFamilyOf(host, looked.value, new Map(asked.map((one, at) => [one, answers[at]])));
+    return ok({ addresses: proved, ...(onlyFamily ? { onlyFamily } : {}) });
   };
 }
 
@@ -90,7 +95,7 @@ export function createAskDepot(init: AskDepotInit): AskDepot {
 const NOTHING = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** The addresses of a name by DNS; refuses with `depot-unreachable` where it has none, and says where DNS has failed. */
-async function lookUp(host: string, signal: AbortSignal): Promise<Result<readonly string[]>> {
+async function lookUp(host: string, signal: AbortSignal): Promise<Result<FoundAddresses>> {
   // Not the system's lookup: it cannot be given up, and holds a thread that others wait for.
   const resolver = new Resolver();
   const cancel = () => resolver.cancel();
@@ -98,11 +103,11 @@ async function lookUp(host: string, signal: AbortSignal): Promise<Result<readonl
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   signal.removeEventListener('abort', cancel);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  if (found.length > 0) return ok(found);
   const reasons = answers.flatMap((answer) =>
     answer.status === 'rejected' ? [reasonOf(answer.reason)] : [],
   );
   const failed = reasons.find((reason) => !NOTHING.has(reason));
+  if (found.length > 0) return ok({ addresses: found, isAll: failed === undefined });
   return refuse(
     'depot-unreachable',
     failed === undefined
@@ -135,7 +140,8 @@ async function askAt(
     const reason = signal.aborted ? 'no answer in time' : reasonOf(cause);
     // What Node's parser says of something that is no HTTP.
     const isForeign = reason.startsWith('HPE_');
-    return refuse(isForeign ? 'depot-not-proved' : 'depot-unreachable', `${place}: ${reason}`);
+    const code = isForeign ? 'depot-not-proved' : 'depot-unreachable';
+    return { ok: false, error: new LonghaulError(code, { detail: `${place}: ${reason}`, cause }) };
   } finally {
     stream?.destroy();
   }

@@ -1,4 +1,4 @@
-import { DEPOT_ID } from '@longhaul/shared';
+import { ADDRESS_FAMILIES, DEPOT_ID } from '@longhaul/shared';
 import * as z from 'zod';
 import { DEPOT_OWNED, DEPOT_SPEAKERS, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import type { FactKind } from '../facts/fact.ts';
@@ -38,7 +38,12 @@ export const DEPOT_REGISTERED = {
 export const DEPOT_PROVED = {
   ...ofDepots,
   name: 'depot-proved',
-  schema: z.looseObject({ ...record.shape, addresses: z.array(name).min(1).max(64) }),
+  schema: z.looseObject({
+    ...record.shape,
+    addresses: z.array(name).min(1).max(64),
+    /** Who has not this family cannot reach it; left out by masters that do not tell. */
+    onlyFamily: z.enum(ADDRESS_FAMILIES).optional(),
+  }),
 } satisfies FactKind<unknown>;
 
 /** Why a depot could not prove the address that it had registered. */

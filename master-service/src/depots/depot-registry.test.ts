@@ -29,7 +29,7 @@ test('a full registry takes no more depots, but one that was never there makes r
   expect(await register('late', 15_000)).toMatchObject({ error: { code: 'depot-registry-full' } });
   for (const { id } of registry.views(0).slice(1)) {
     const record = registry.record(id);
-    if (record) await registry.noteProof(record, ok(['127.0.0.1']), 0);
+    if (record) await registry.noteProof(record, ok({ addresses: ['127.0.0.1'] }), 0);
   }
   expect((await register('late', 15_001)).ok).toBe(true);
   expect(await register('later', 31_000)).toMatchObject({ ok: true });
@@ -80,4 +80,20 @@ test('a master that tells of any number of depots makes no more of them known th
   }
   expect(taken).toBe(4_000);
   expect(registry.views(0)).toHaveLength(2_000);
+});
+
+test('a depot that is reached by one family alone is known as such to all masters, also after a restart', async () => {
+  const proof = { provedAtMs: 0, addresses: ['127.0.0.1'], onlyFamily: 'IPv6' } as const;
+  const [one, two] = [openRegistry('s1', [{ ...depot('d1'), proof }]), openRegistry('s2', [])];
+  await one.registry.load(0);
+  two.hear(one.facts);
+  for (const { registry } of [one, two]) expect(registry.view('d1', 0)?.onlyFamily).toBe('IPv6');
+  // Clients of an entry group come by the name of that.
+  const beat = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+  const stamp = { timeMs: 0, epoch: 'one-epoch', sequence: 1 };
+  one.registry.hear('d1', { ...beat, entryGroup: 'all' }, stamp, 0);
+  expect(one.registry.view('d1', 0)?.onlyFamily).toBeUndefined();
+  const record = two.registry.record('d1');
+  if (record) await two.registry.noteProof(record, ok({ addresses: ['127.0.0.1'] }), 1);
+  expect(two.registry.view('d1', 1)?.onlyFamily).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import {
+  type AddressFamily,
   type AddressPolicy,
   type Authority,
   canonicalHost,
@@ -19,6 +20,7 @@ import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { DEPOT_ENROLLED, DEPOT_KEY_REVOKED, DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import { type Fact, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
+import type { ProvedPlace } from './address-proof.ts';
 import { DEPOT_FACTS, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
@@ -41,6 +43,8 @@ export interface DepotView extends DepotRecord {
   readonly isMoving?: boolean;
   /** The entry group whose tickets it serves, as it says. */
   readonly entryGroup: string | undefined;
+  /** Clients that have not this family cannot reach it; left out where either one does, where they come by a group's name, or nobody knows. */
+  readonly onlyFamily?: AddressFamily;
   /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
   readonly roomBps?: number;
   /** What its uplink carried when it was heard last, bits per second; left out where nobody has set a bound. */
@@ -108,8 +112,9 @@ export class DepotRegistry {
       this.#facts.learn(DEPOT_OWNED, id, { publicKey: place.publicKey }, nowMs, provedAtMs);
       this.#facts.learn(DEPOT_REGISTERED, id, place, nowMs, provedAtMs);
       if (!proof) continue;
-      const addresses = [...proof.addresses];
-      this.#facts.learn(DEPOT_PROVED, id, { ...place, addresses }, nowMs, provedAtMs);
+      const { onlyFamily } = proof;
+      const proved = { ...place, addresses: [...proof.addresses], onlyFamily };
+      this.#facts.learn(DEPOT_PROVED, id, proved, nowMs, provedAtMs);
     }
   }
 
@@ -181,7 +186,7 @@ export class DepotRegistry {
   }
 
   /** Takes in what came of asking at the address in `record`, unless the depot has moved meanwhile. */
-  async noteProof(record: DepotRecord, outcome: Result<readonly string[]>, nowMs: number): Promise<void> {
+  async noteProof(record: DepotRecord, outcome: Result<ProvedPlace>, nowMs: number): Promise<void> {
     const depot = this.#depots.get(record.id);
     if (depot?.record !== record) return;
     depot.noteProof(outcome, nowMs);
@@ -326,12 +331,15 @@ function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
   const { record, activeTransfers, isMoving, entryGroup, roomBps, sentBps, heardAtMs } = depot;
   const room = roomBps === undefined || sentBps === undefined ? {} : { roomBps, sentBps };
   const heard = heardAtMs === undefined ? {} : { heardAgoMs: nowMs - heardAtMs };
+  // Where a group's name leads to nobody has proved.
+  const onlyFamily = entryGroup === undefined ? depot.proof.valid(nowMs)?.onlyFamily : undefined;
   return {
     ...record,
     state: depot.state(nowMs),
     activeTransfers,
     ...(isMoving === undefined ? {} : { isMoving }),
     entryGroup,
+    ...(onlyFamily ? { onlyFamily } : {}),
     ...room,
     ...heard,
     problem: depot.problemCode(nowMs),

@@ -18,7 +18,7 @@ const record = (id: string): KeptDepot => ({
   host: '127.0.0.1',
   port: 1,
   tls: false,
-  proof: { provedAtMs: 1_795_000_000_000, addresses: ['127.0.0.1'] },
+  proof: { provedAtMs: 1_795_000_000_000, addresses: ['127.0.0.1'], onlyFamily: 'IPv4' },
 });
 
 const stores: [string, () => DepotStore][] = [

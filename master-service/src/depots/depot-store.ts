@@ -1,4 +1,4 @@
-import { DEPOT_ID, LonghaulError } from '@longhaul/shared';
+import { ADDRESS_FAMILIES, DEPOT_ID, LonghaulError } from '@longhaul/shared';
 import type { StateFolder } from '@longhaul/shared/service';
 import * as z from 'zod';
 import type { ProvedAddresses } from './address-proof.ts';
@@ -37,7 +37,13 @@ const fileSchema = z.object({
       host: z.string(),
       port: z.int(),
       tls: z.boolean(),
-      proof: z.object({ provedAtMs: z.number(), addresses: z.array(z.string()).min(1) }).exactOptional(),
+      proof: z
+        .object({
+          provedAtMs: z.number(),
+          addresses: z.array(z.string()).min(1),
+          onlyFamily: z.enum(ADDRESS_FAMILIES).exactOptional(),
+        })
+        .exactOptional(),
     }),
   ),
 });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
 import { registerDepots, type TestDepot } from '../testing/test-depot.ts';
+import type { ProvedPlace } from './address-proof.ts';
 
 let master: TestMaster;
 let depots: TestDepot[];
@@ -18,7 +19,7 @@ beforeEach(async () => {
     config: { links: TEST_LINKS },
     askDepot: async ({ id, host }) => {
       asked.push(id);
-      return gone.has(id) ? refuse('depot-unreachable') : ok([host]);
+      return gone.has(id) ? refuse('depot-unreachable') : ok({ addresses: [host] });
     },
   });
   depots = await registerDepots(master, 'd1', 'd2', 'd3');
@@ -37,12 +38,12 @@ const entryOf = async () =>
   new URL((await rawGet(master.port, '/get/https/origin.example/f')).headers.location ?? '').port;
 
 /** A master that waits for the answer of depots that are gone until it is given. */
-async function startSlowMaster(answerOf: (host: string) => Result<string[]>) {
+async function startSlowMaster(answerOf: (host: string) => Result<ProvedPlace>) {
   let give: () => void = () => {};
   const slow = await startMaster({
     config: { links: TEST_LINKS },
     askDepot: ({ id, host }) => {
-      if (!gone.has(id)) return Promise.resolve(ok([host]));
+      if (!gone.has(id)) return Promise.resolve(ok({ addresses: [host] }));
       return new Promise((resolve) => {
         give = () => resolve(answerOf(host));
       });
@@ -145,7 +146,7 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
   });
 
   test('is taken back while the other one is still asked, or by a process of the depot that begins anew', async () => {
-    const { slow, answer } = await startSlowMaster((host) => ok([host]));
+    const { slow, answer } = await startSlowMaster((host) => ok({ addresses: [host] }));
     const [d1, d2] = await registerDepots(slow, 'd1', 'd2');
     const isUnreached = async () =>
       (await (await fetch(`${slow.url}/v1/links`)).text()).includes('isUnreached');

@@ -14,7 +14,7 @@ import { DEPOT_OWNED, keyStart } from '../enrolment/enrolment-facts.ts';
 import { ReplayGuard } from '../enrolment/replay-guard.ts';
 import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
-import { AddressProof } from './address-proof.ts';
+import { AddressProof, type ProvedPlace } from './address-proof.ts';
 import {
   DEPOT_DOWN,
   DEPOT_HEARD,
@@ -180,7 +180,11 @@ export class RegisteredDepot {
     const failed = newestOf(store.all(DEPOT_NOT_PROVED, id).filter(({ value }) => this.#isHere(value)));
     const isFailure = failed && (!proved || isYounger(failed, proved));
     this.#proof.know(
-      proved && { provedAtMs: proved.timeMs, addresses: proved.value.addresses },
+      proved && {
+        provedAtMs: proved.timeMs,
+        addresses: proved.value.addresses,
+        onlyFamily: proved.value.onlyFamily,
+      },
       isFailure ? problemOf(failed.value) : undefined,
     );
   }
@@ -233,11 +237,12 @@ export class RegisteredDepot {
   }
 
   /** Takes in what came of asking for proof at the address in `record`. */
-  noteProof(outcome: Result<readonly string[]>, nowMs: number): void {
+  noteProof(outcome: Result<ProvedPlace>, nowMs: number): void {
     const { id, ...place } = this.#record;
     this.#proof.noteAsked(outcome.ok, nowMs);
     if (outcome.ok) {
-      this.#facts.learn(DEPOT_PROVED, id, { ...place, addresses: [...outcome.value] }, nowMs);
+      const { addresses, onlyFamily } = outcome.value;
+      this.#facts.learn(DEPOT_PROVED, id, { ...place, addresses: [...addresses], onlyFamily }, nowMs);
       if (!this.isOwned) this.#facts.learn(DEPOT_OWNED, id, { publicKey: place.publicKey }, nowMs);
     } else {
       const { code, detail } = outcome.error;

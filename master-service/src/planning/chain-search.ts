@@ -1,4 +1,5 @@
 import {
+  type AddressFamily,
   type Chain,
   type DepotEntry,
   type EndName,
@@ -19,6 +20,8 @@ export interface PlanningDepot extends Pick<DepotEntry, 'id' | 'tls'> {
   readonly state: DepotEntry['state'] | 'unproved';
   /** What its line leaves to one more download, bits per second; left out where nobody knows. */
   readonly roomBps?: number;
+  /** Clients that have not this family cannot reach it; left out where either one does, or nobody knows. */
+  readonly onlyFamily?: AddressFamily;
 }
 
 export interface RatedChain {

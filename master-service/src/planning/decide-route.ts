@@ -167,7 +167,11 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       return directBeside(chosen);
     },
     get toMeet() {
-      return depotsToMeet({ usable, pair: map.view.pair, link: (one, other) => map.link(one, other) });
+      return depotsToMeet({
+        usable: usable.filter((depot) => map.isEntry(depot)),
+        pair: map.view.pair,
+        link: (one, other) => map.link(one, other),
+      });
     },
     get reasons() {
       return [
@@ -188,7 +192,12 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           isToSeeDirect: twin !== undefined,
           isHeld: best !== ordered[0],
         }),
-        ...explainLeftOut({ depots, avoid, isReached: searchAll()?.isReached ?? (() => false) }),
+        ...explainLeftOut({
+          depots,
+          avoid,
+          isEntry: (depot) => map.isEntry(depot),
+          isReached: searchAll()?.isReached ?? (() => false),
+        }),
       ];
     },
   };

@@ -1,4 +1,4 @@
-import { CLIENT, type LegEstimate, ORIGIN } from '@longhaul/shared';
+import { type AddressFamily, CLIENT, type LegEstimate, ORIGIN, publicFamily } from '@longhaul/shared';
 import type { PlannerConfig } from '../config.ts';
 import { predict, type Senders } from './chain-legs.ts';
 import { ChainSearch, type PlanningDepot } from './chain-search.ts';
@@ -32,6 +32,8 @@ export class DownloadMap {
   readonly #base: PlannerMap;
   readonly #query: MapQuery;
   readonly #nowMs: number;
+  /** By which the client asks; `undefined` where nobody knows how it is seen on the internet. */
+  readonly #family: AddressFamily | undefined;
 
   /** `usable` are the depots that it may pass. */
   constructor(base: PlannerMap, query: MapQuery, usable: readonly PlanningDepot[], nowMs: number) {
@@ -39,12 +41,14 @@ export class DownloadMap {
     this.#base = base;
     this.#query = query;
     this.#nowMs = nowMs;
+    this.#family = publicFamily(query.ends?.client ?? '');
     graph.refresh(nowMs);
     if (!ends || !query.ends) {
       this.view = links;
       return;
     }
-    const isUsable = (id: string) => usable.some((depot) => depot.id === id);
+    const isUsable = (id: string, hasCome: boolean) =>
+      usable.some((depot) => depot.id === id && (hasCome || this.#fitsFamily(depot)));
     const overlay = { around: (id: string) => graph.around(id), isUsable };
     this.view = ends.between(query.ends, overlay, nowMs);
   }
@@ -60,17 +64,22 @@ export class DownloadMap {
     return { rttMs, lossRate, rateBps, windowBytes, goodputBps: undefined, ageMs: undefined };
   }
 
+  /** Whether the client can be led to a depot: that may be reached by the family by which the client asks, or clients of its network have come there. */
+  isEntry(depot: PlanningDepot): boolean {
+    return this.#fitsFamily(depot) || this.view.pair?.hasCome(depot.id) === true;
+  }
+
   /** Those of these depots over which the client is led, where it is known which lie near it; `undefined` where any may. */
   knownEntries(over: readonly PlanningDepot[]): ReadonlySet<string> | undefined {
     const near = this.view.pair?.entries;
-    const usable = near && over.flatMap(({ id }) => (near.has(id) ? [id] : []));
+    const usable = near && this.#entriesOf(over, near);
     return usable && usable.length > 0 ? new Set(usable) : undefined;
   }
 
   /** Those of these depots that may be much nearer to the client than all that have measured it. */
   unmetEntries(over: readonly PlanningDepot[]): ReadonlySet<string> {
     const unmet = this.view.pair?.unmet;
-    return new Set(unmet?.size ? over.flatMap(({ id }) => (unmet.has(id) ? [id] : [])) : []);
+    return new Set(unmet?.size ? this.#entriesOf(over, unmet) : []);
   }
 
   /** Looks for chains over these depots, with one of these numbers of lanes; `clientLink` says what clients have to a depot. */
@@ -94,15 +103,15 @@ export class DownloadMap {
       return leg;
     };
     const [clients, origins] = [view.linkedWith?.(CLIENT), view.linkedWith?.(ORIGIN)];
-    const linkOfClient = (id: string) => ((clients?.has(id) ?? true) ? this.link(CLIENT, id) : undefined);
+    const linkOfClient = (depot: PlanningDepot) =>
+      (clients?.has(depot.id) ?? true) && this.isEntry(depot) ? this.link(CLIENT, depot.id) : undefined;
     const linkOfOrigin = (id: string) => ((origins?.has(id) ?? true) ? this.link(id, ORIGIN) : undefined);
-    const depots = over.map(({ id, tls, roomBps }) => ({
-      id,
-      tls,
-      client: legOver((clientLink ?? linkOfClient)(id), [CLIENT, id]),
-      origin: legOver(linkOfOrigin(id), [id, ORIGIN]),
-      roomBps,
-    }));
+    const depots = over.map((depot) => {
+      const { id, tls, roomBps } = depot;
+      const toClient = clientLink ? clientLink(id) : linkOfClient(depot);
+      const client = legOver(toClient, [CLIENT, id]);
+      return { id, tls, client, origin: legOver(linkOfOrigin(id), [id, ORIGIN]), roomBps };
+    });
     const { maxDepots } = config;
     const question = { maxDepots, sizeBytes, originTls, laneChoices, depotBreaksPerSecond };
     return new ChainSearch(new SearchSpace(graph, depots, question));
@@ -128,5 +137,14 @@ export class DownloadMap {
       predict: (sizeBytes: number) =>
         predict({ chain: [], legs, knowledge: [knowledge], sizeBytes, setUp, calibration }),
     };
+  }
+
+  /** Whether a depot may be reached by the family by which the client asks. */
+  #fitsFamily({ onlyFamily }: PlanningDepot): boolean {
+    return onlyFamily === undefined || this.#family === undefined || onlyFamily === this.#family;
+  }
+
+  #entriesOf(over: readonly PlanningDepot[], among: ReadonlySet<string>): string[] {
+    return over.flatMap((depot) => (among.has(depot.id) && this.isEntry(depot) ? [depot.id] : []));
   }
 }

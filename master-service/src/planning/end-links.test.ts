@@ -911,3 +911,78 @@ describe('a client that asks by IPv6 and comes to depots by IPv4', () => {
     expect(view.estimate('client', 'd9', NOW)?.rttMs).toBeCloseTo(20, 0);
   });
 });
+
+describe('a client', () => {
+  const [V4, V6, HOME] = ['8.8.8.8', '2606:4700::1111', '10.0.0.7'];
+  const V4_PREFIX = '8.8.8.0/24';
+  const BY_IPV6 = { d3: { onlyFamily: 'IPv6' } } as const;
+  const from = (client: string): DownloadEnds => ({ client, origin: HOST });
+
+  test.each([
+    ['IPv4', V4, 'IPv6'],
+    ['IPv4 that is mapped', `::ffff:${V4}`, 'IPv6'],
+    ['IPv6', V6, 'IPv4'],
+  ] as const)(
+    'that asks by %s is not led to a depot that it cannot reach, but to the next one',
+    (_, client, onlyFamily) => {
+      const { seesOrigin, plan } = world({ 'd2 d3': 16 });
+      seesOrigin('d3', 4);
+      const states = { d3: { onlyFamily } };
+      expect(plan({}, from(client)).chain).toEqual(['d3']);
+      const { chain, reasons } = plan({}, from(client), states);
+      expect(chain).toEqual(['d2']);
+      expect(reasons).toContain(`Left out as entry depot: d3, which clients reach by ${onlyFamily} alone.`);
+    },
+  );
+
+  test('is led there by the family that leads there, and where nobody knows how it is seen on the internet', () => {
+    const { seesOrigin, plan } = world(ROW);
+    seesOrigin('d3', 4);
+    for (const client of [V6, HOME, CLIENT]) {
+      const { chain, reasons } = plan({}, from(client), BY_IPV6);
+      expect(chain).toEqual(['d3']);
+      expect(reasons.join(' ')).not.toContain('as entry depot');
+    }
+  });
+
+  test('is led there once clients of its network have come there, and not because a master has seen them', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'd3 d4': 150 });
+    seesOrigin('d3', 140, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+    seesOrigin('d4', 5, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+    seesClient(masterOf('d3'), 5, {}, V4_PREFIX);
+    expect(plan({}, from(V4)).chain[0]).toBe('d3');
+    expect(plan({}, from(V4), BY_IPV6).chain[0]).not.toBe('d3');
+    seesClient('d3', 5, { ...CLEAN, goodputBps: 9e7 }, V4_PREFIX);
+    expect(plan({}, from(V4), BY_IPV6).chain[0]).toBe('d3');
+  });
+
+  test('passes it behind another one, and is neither to meet it nor to fall back on it', () => {
+    const { seesClient, seesOrigin, plan } = world(ROW);
+    seesClient('d1', 4, { ...CLEAN, goodputBps: 9e7 }, V4_PREFIX);
+    for (const [depot, rttMs] of [
+      ['d1', 125],
+      ['d2', 65],
+      ['d3', 4],
+    ] as const)
+      seesOrigin(depot, rttMs, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 3e8 });
+    const entriesOf = ({ chain, alternatives }: Route) => [chain, ...alternatives].map(([entry]) => entry);
+    const open = plan({}, from(V4), { d2: { state: 'draining' } });
+    expect(entriesOf(open)).toContain('d3');
+    expect(open.toMeet).toContain('d3');
+    const route = plan({}, from(V4), { d2: { state: 'draining' }, ...BY_IPV6 });
+    expect(route.chain).toEqual(['d1', 'd3']);
+    expect(entriesOf(route)).not.toContain('d3');
+    expect(route.toMeet).not.toContain('d3');
+  });
+
+  test('is not used to learn of a depot that it cannot reach', () => {
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 78, 'd1 d3': 60 });
+    seesClient(masterOf('d1'), 89, {}, V4_PREFIX);
+    for (let look = 0; look < 5; look += 1) seesClient('d1', 89, { ...LOSSY, goodputBps: 6.6e7 }, V4_PREFIX);
+    seesOrigin('d2', 5, { receivedBytes: 4e7, lostBytes: 4e4 });
+    seesOrigin('d1', 83, { receivedBytes: 4e7, lostBytes: 4e5, goodputBps: 4e6 });
+    const query = { sizeBytes: 3e7, exploring: { mostRegret: 0.5, isToMeet: true } };
+    expect(plan(query, from(V4))).toMatchObject({ decisionReason: 'to-learn', chain: ['d2'] });
+    expect(plan(query, from(V4), { d2: { onlyFamily: 'IPv6' } }).chain[0]).toBe('d1');
+  });
+});

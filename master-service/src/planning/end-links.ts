@@ -75,7 +75,8 @@ const FULL_SHARE = 0.8;
 /** What the depots are like that a download may pass. */
 export interface Overlay {
   readonly around: Around;
-  readonly isUsable: (depot: string) => boolean;
+  /** Whether the client may be led to a depot; `hasCome`: clients of its network were there. */
+  readonly isUsable: (depot: string, hasCome: boolean) => boolean;
 }
 
 interface EndLinksInit {
@@ -116,20 +117,23 @@ export class EndLinks {
     const client = this.#clientLegs(prefix, seen, ends.clientSite, around, nowMs);
     const { legs: origin, isInSeveralPlaces } = this.#originLegs(ends.origin, manners.sender, around, nowMs);
     const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
+    const hasMet = (depot: string) => prefix !== undefined && this.#init.clients.hasMet(depot, prefix);
+    const hasCome = (depot: string) =>
+      hasMet(depot) || (prefix !== undefined && this.#init.clients.isKnownTo(depot, prefix));
+    const isEntry = (depot: string) => isUsable(depot, hasCome(depot));
     if (client.size === 0 && !isInSeveralPlaces)
-      this.#guess(client, origin, isUsable, (depot) =>
+      this.#guess(client, origin, isEntry, (depot) =>
         this.#clientLeg(depot, prefix ?? '', { window: asAssumed(windowBytes), queueMs: 0 }, nowMs),
       );
     else if (origin.size === 0 && client.size > 0)
-      this.#guess(origin, client, isUsable, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
+      this.#guess(origin, client, isEntry, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
     const rttBounds = isInSeveralPlaces
       ? nearestPlaceBounds(client, origin, around)
       : boundsOf(client, origin);
-    const entries = this.#entries(client, prefix, isUsable);
+    const entries = this.#entries(client, prefix, isEntry);
     const given = ends.origin === undefined ? [] : givenToOne(this.#init, ends.origin, nowMs);
     const via = besideOf(client, origin);
     // Behind what goes by measured legs: it makes others out of some that nobody has measured.
-    const hasMet = (depot: string) => prefix !== undefined && this.#init.clients.hasMet(depot, prefix);
     const unmet = entries ? withUnmet(client, entries, hasMet) : new Set<string>();
     const pair = {
       rttBounds,
@@ -142,6 +146,7 @@ export class EndLinks {
       met,
       entries,
       unmet,
+      hasCome,
     };
     return new DownloadLinks(links, client, origin, pair, manners.takesRanges);
   }
@@ -251,10 +256,10 @@ export class EndLinks {
   #entries(
     client: EndLegs,
     prefix: string | undefined,
-    isUsable: (depot: string) => boolean,
+    isEntry: (depot: string) => boolean,
   ): ReadonlySet<string> | undefined {
     const known = [...client].filter(([, leg]) => isMeasured(leg));
-    const isNear = known.some(([depot, { link }]) => link.rttMs <= BESIDE_MS && isUsable(depot));
+    const isNear = known.some(([depot, { link }]) => link.rttMs <= BESIDE_MS && isEntry(depot));
     // What lies beside it for sure is as good as one that has measured it, which may be full.
     const beside = [...client].filter(([, { bounds }]) => bounds !== undefined && bounds.mostMs <= BESIDE_MS);
     const told = prefix === undefined ? [] : this.#init.clients.known(prefix).keys();
@@ -358,11 +363,11 @@ export class EndLinks {
   #guess(
     unknown: EndLegs,
     known: EndLegs,
-    isUsable: (depot: string) => boolean,
+    isEntry: (depot: string) => boolean,
     legOf: (depot: string) => EndLeg,
   ): void {
     const ofDownload = [...known].filter(
-      ([depot, { bounds }]) => bounds && bounds.mostMs <= BESIDE_MS && isUsable(depot),
+      ([depot, { bounds }]) => bounds && bounds.mostMs <= BESIDE_MS && isEntry(depot),
     );
     const [nearestOne] = nearest(new Map(ofDownload), 1);
     if (!nearestOne) return;

@@ -47,6 +47,8 @@ interface RouteFacts {
 interface DepotFacts {
   readonly depots: readonly PlanningDepot[];
   readonly avoid: readonly string[];
+  /** Whether the client can be led to it. */
+  readonly isEntry: (depot: PlanningDepot) => boolean;
   /** Whether known links lead from an end over usable depots to this one. */
   readonly isReached: (from: EndName, id: string) => boolean;
 }
@@ -198,13 +200,16 @@ function measurements(links: readonly LinkEstimate[]): string[] {
       ];
 }
 
-/** Of every depot that no chain could pass, why. */
-export function explainLeftOut({ depots, avoid, isReached }: DepotFacts): string[] {
-  return depots.flatMap(({ id, state }) => {
+/** Of every depot that no chain could pass, or begin with, why. */
+export function explainLeftOut({ depots, avoid, isEntry, isReached }: DepotFacts): string[] {
+  return depots.flatMap((depot) => {
+    const { id, state, onlyFamily } = depot;
     if (avoid.includes(id)) return [`Left out: ${id}, which the client avoids.`];
     if (state === 'lost') return [`Left out: ${id}, which sends no heartbeats.`];
     if (state === 'unproved') return [`Left out: ${id}, which has not proved its address.`];
     if (state === 'draining') return [`Left out: ${id}, which takes no new downloads.`];
+    if (!isEntry(depot))
+      return [`Left out as entry depot: ${id}, which clients reach by ${onlyFamily} alone.`];
     const lacking = ([CLIENT, ORIGIN] as const).find((end) => !isReached(end, id));
     return lacking === undefined
       ? []

@@ -91,7 +91,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
   return { url, port, clock, secret: TEST_SECRET, signingKey, events, master };
 }
 
-const believeDepot: AskDepot = async ({ host }) => ok([host]);
+const believeDepot: AskDepot = async ({ host }) => ok({ addresses: [host] });
 
 /** The configuration of `startMaster`, checked as a file would be; the depots' hosts send with BBR. */
 export function testConfig(overrides: object = {}): MasterConfig {
