@@ -231,6 +231,7 @@ export function createMaster(deps: MasterDeps): Master {
     authorities: deps.authorities ?? [],
     publicUrl,
     now,
+    steadyMs,
     random: deps.random,
     emit,
   });

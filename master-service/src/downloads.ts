@@ -35,6 +35,8 @@ interface DownloadsInit {
   readonly authorities: readonly string[];
   readonly publicUrl: () => string;
   readonly now: () => number;
+  /** Milliseconds by a clock that is never set. */
+  readonly steadyMs: () => number;
   /** 0 to below 1, evenly; left out, by chance. */
   readonly random: (() => number) | undefined;
   readonly emit: EmitEvent;
@@ -69,6 +71,7 @@ export function createDownloads(init: DownloadsInit) {
     facts,
     jobs,
     emit,
+    steadyMs: init.steadyMs,
     calibrations,
     ...learned,
     onTrust: (depot, isTrusted) => {

@@ -64,6 +64,7 @@ async function start(onlyFamilies: Readonly<Record<string, AddressFamily>> = {})
     authorities: [],
     publicUrl: () => 'http://master.example',
     now,
+    steadyMs: now,
     random: undefined,
     emit,
   });

@@ -102,7 +102,7 @@ export class DepotService {
     }
     if (heard.value) {
       for (const { to, sentBytes = 0 } of heartbeat.links) idleLinks.noteSent(id, to, sentBytes);
-      if (outcomes.isTrusted(id, nowMs)) this.#measure(id, heartbeat, nowMs);
+      if (outcomes.isTrusted(id)) this.#measure(id, heartbeat, nowMs);
       else emit({ type: 'measurements-ignored', depot: id });
       sizes.report(id, heartbeat.sizes, nowMs);
       for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other, id);

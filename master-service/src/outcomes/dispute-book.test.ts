@@ -1,10 +1,11 @@
 import type { JobReport } from '@longhaul/shared';
 import { expect, test } from 'vitest';
+import { Facts } from '../facts/facts.ts';
 import { LinkTable } from '../planning/link-table.ts';
 import { Planner } from '../planning/planner.ts';
 import { testConfig } from '../testing/start-master.ts';
 import { DisputeBook } from './dispute-book.ts';
-import { OutcomeBook } from './outcome-book.ts';
+import { JOB_FACTS, OutcomeBook } from './outcome-book.ts';
 import { RecentJobs } from './recent-jobs.ts';
 import { WayBook } from './way-book.ts';
 
@@ -21,6 +22,7 @@ function reportOf(jobId: string, peer: string, sentBytes: number, receivedBytes:
 
 /** Downloads over all pairs of depots, of which liars say that they have sent ten times as much as they have. */
 function overlayWith(depots: number, liars: number) {
+  let [job, nowMs] = [0, NOW];
   const changes: string[] = [];
   const jobs = new RecentJobs();
   const ways = new WayBook();
@@ -28,11 +30,11 @@ function overlayWith(depots: number, liars: number) {
     jobs,
     ways,
     emit: () => {},
+    steadyMs: () => nowMs,
     onTrust: (depot, isTrusted) => changes.push(`${depot} ${isTrusted}`),
   });
   const ids = Array.from({ length: depots }, (_, index) => `d${index}`);
   const isLiar = (id: string) => Number(id.slice(1)) < liars;
-  let [job, nowMs] = [0, NOW];
   const carry = (times = 1) => {
     for (let time = 0; time < times; time += 1) {
       for (const from of ids)
@@ -46,7 +48,7 @@ function overlayWith(depots: number, liars: number) {
       nowMs += 60_000;
     }
   };
-  const distrusted = () => ids.filter((id) => !book.isTrusted(id, nowMs));
+  const distrusted = () => ids.filter((id) => !book.isTrusted(id));
   return { book, jobs, ways, carry, distrusted, changes, later: (ms: number) => (nowMs += ms) };
 }
 
@@ -115,13 +117,46 @@ test('a depot that has lied is believed again an hour after the last contradicti
   expect(distrusted()).toEqual([]);
 });
 
+test('what another master learned before the newest report here has no leg judged before its time', () => {
+  let nowMs = NOW;
+  const changes: string[] = [];
+  const facts = new Facts({ kinds: JOB_FACTS });
+  const book = new OutcomeBook({
+    facts,
+    jobs: new RecentJobs(),
+    emit: () => {},
+    steadyMs: () => nowMs,
+    onTrust: (depot, isTrusted) => changes.push(`${depot} ${isTrusted}`),
+  });
+  const neighbours = ['d1', 'd2', 'd3'];
+  const hear = (part: number) => {
+    for (const id of neighbours) book.report(id, [reportOf(`of-${id}`, 'd0', 0, part)], nowMs);
+  };
+  hear(1e7);
+  const sent = neighbours.map((id) => reportOf(`of-${id}`, id, 1e8, 0));
+  nowMs += 100;
+  book.report('d0', sent, nowMs);
+  nowMs += 40;
+  const elsewhere = { kind: 'job-reported', source: 'there', epoch: 1, sequence: 1, timeMs: NOW + 60 };
+  facts.store.take({ ...elsewhere, key: 'other d4', value: reportOf('other', 'd5', 1, 0) }, nowMs);
+  expect(changes).toEqual([]);
+  hear(9e7);
+  nowMs += 30_000;
+  book.report('d5', [reportOf('other', 'd4', 0, 1)], nowMs);
+  expect(changes).toEqual([]);
+});
+
 test('a report that waits for its other half contradicts nobody', () => {
+  let nowMs = 0;
   const book = new DisputeBook({
     reportOf: (jobId, depot) => (depot === 'd1' ? reportOf(jobId, 'd2', 1e8, 0) : undefined),
+    steadyMs: () => nowMs,
   });
-  for (let job = 0; job < 100; job += 1)
-    book.note('d1', reportOf(`j${job}`, 'd2', 1e8, 0), NOW + 60_000 * job);
-  expect(book.isTrusted('d1', NOW)).toBe(true);
+  for (let job = 0; job < 100; job += 1) {
+    book.note('d1', reportOf(`j${job}`, 'd2', 1e8, 0));
+    nowMs += 60_000;
+  }
+  expect(book.isTrusted('d1')).toBe(true);
 });
 
 test('what a depot that is not believed has measured steers no plan any more', () => {
@@ -150,34 +185,41 @@ test('what a depot that is not believed has measured steers no plan any more', (
 
 test('a depot that tells of the same job again and again keeps nobody from being judged, nor its own job for ever', () => {
   const judged: string[] = [];
+  let nowMs = 0;
   const book = new DisputeBook({
     reportOf: (jobId, depot) => {
       judged.push(`${jobId} ${depot}`);
       return undefined;
     },
+    steadyMs: () => nowMs,
   });
   const hold = reportOf('hold', 'zz', 0, 1);
-  book.note('d9', hold, NOW);
-  book.note('d1', reportOf('honest', 'd2', 1, 0), NOW + 1);
-  for (let second = 5; second <= 60; second += 5) book.note('d9', hold, NOW + 1000 * second);
+  const tellUntil = (seconds: number) => {
+    for (; nowMs <= 1000 * seconds; nowMs += 5_000) book.note('d9', hold);
+  };
+  book.note('d1', reportOf('honest', 'd2', 1, 0));
+  tellUntil(60);
   expect(judged).toContain('honest d1');
   expect(judged).not.toContain('hold d9');
-  for (let second = 65; second <= 700; second += 5) book.note('d9', hold, NOW + 1000 * second);
+  tellUntil(700);
   expect(judged).toContain('hold d9');
 });
 
 test('a depot that tells of countless neighbours leaves room for what others tell', () => {
   const judged = new Set<string>();
+  let nowMs = 0;
   const book = new DisputeBook({
     reportOf: (jobId) => {
       judged.add(jobId);
       return undefined;
     },
+    steadyMs: () => nowMs,
   });
-  for (let job = 0; job < 50_000; job += 1) book.note('d9', reportOf(`flood-${job}`, 'zz', 1, 0), NOW);
-  book.note('d1', reportOf('honest', 'd2', 1, 0), NOW);
-  for (let job = 0; job < 50_000; job += 1) book.note('d9', reportOf(`more-${job}`, 'zz', 1, 0), NOW + 1);
-  book.note('d1', reportOf('later', 'd2', 1, 0), NOW + 60_000);
+  for (let job = 0; job < 50_000; job += 1) book.note('d9', reportOf(`flood-${job}`, 'zz', 1, 0));
+  book.note('d1', reportOf('honest', 'd2', 1, 0));
+  for (let job = 0; job < 50_000; job += 1) book.note('d9', reportOf(`more-${job}`, 'zz', 1, 0));
+  nowMs = 60_000;
+  book.note('d1', reportOf('later', 'd2', 1, 0));
   expect(judged.has('honest')).toBe(true);
   expect(judged.size).toBeLessThan(20_000);
 });

@@ -38,6 +38,8 @@ interface DisputeBookInit {
   readonly reportOf: (jobId: string, depot: string) => JobReport | undefined;
   /** Called when a depot is trusted no more, or again. */
   readonly onChange?: (depot: string, isTrusted: boolean) => void;
+  /** Milliseconds by a clock that is never set, of the master that judges: masters learn of reports in another order than they were told. */
+  readonly steadyMs: () => number;
 }
 
 /**
@@ -57,7 +59,8 @@ export class DisputeBook {
   }
 
   /** Takes note of a report, and judges those whose other end must have told by now. */
-  note(depot: string, { jobId, legs }: JobReport, nowMs: number): void {
+  note(depot: string, { jobId, legs }: JobReport): void {
+    const nowMs = this.#init.steadyMs();
     for (const { peer } of legs) {
       if (isEnd(peer)) continue;
       const [one, other] = depot < peer ? [depot, peer] : [peer, depot];
@@ -70,15 +73,15 @@ export class DisputeBook {
     this.#judgeDue(nowMs);
   }
 
-  isTrusted(depot: string, nowMs: number): boolean {
+  isTrusted(depot: string): boolean {
     // Verdicts grow old.
-    if (this.#distrusted.has(depot)) this.#weigh(depot, nowMs);
+    if (this.#distrusted.has(depot)) this.#weigh(depot, this.#init.steadyMs());
     return !this.#distrusted.has(depot);
   }
 
   #judgeDue(nowMs: number): void {
     for (const [key, { by, toldAtMs }] of this.#waiting) {
-      if (nowMs - toldAtMs < JUDGED_AFTER_MS && nowMs >= toldAtMs) return;
+      if (nowMs - toldAtMs < JUDGED_AFTER_MS) return;
       this.#waiting.delete(key);
       this.#room.giveBack(by, 1);
       const [jobId = '', one = '', other = ''] = key.split(' ');
@@ -111,7 +114,7 @@ export class DisputeBook {
   #weigh(depot: string, nowMs: number): void {
     let [disputed, judged] = [0, 0];
     for (const [other, { sent, received }] of this.#neighbours.get(depot) ?? []) {
-      const alive = [sent, received].filter((one) => one && Math.abs(nowMs - one.atMs) < VERDICT_LIFE_MS);
+      const alive = [sent, received].filter((one) => one && nowMs - one.atMs < VERDICT_LIFE_MS);
       // Who is not believed says nothing of others.
       if (alive.length === 0 || this.#distrusted.has(other)) continue;
       judged += 1;

@@ -51,6 +51,8 @@ interface OutcomeBookInit {
   readonly facts?: Facts;
   readonly jobs: RecentJobs;
   readonly emit: EmitEvent;
+  /** Milliseconds by a clock that is never set. */
+  readonly steadyMs: () => number;
   /** Told of a depot whose neighbours have got less than it says, and when they agree again. */
   readonly onTrust?: (depot: string, isTrusted: boolean) => void;
   /** Told how long downloads took beside what the model says. */
@@ -88,11 +90,12 @@ export class OutcomeBook {
     });
     this.#disputes = new DisputeBook({
       reportOf: (jobId, depot) => this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value,
+      steadyMs: init.steadyMs,
       ...(init.onTrust ? { onChange: init.onTrust } : {}),
     });
     this.#facts.store.watch(JOB_REPORTED, (now) => {
       const [jobId = '', depot = ''] = now?.key.split(' ') ?? [];
-      if (now) this.#disputes.note(depot, now.value, now.timeMs);
+      if (now) this.#disputes.note(depot, now.value);
       const job = init.jobs.get(jobId);
       if (!now || !job) return;
       this.#tellSeen(job, depot, now.value, now.timeMs);
@@ -123,8 +126,8 @@ export class OutcomeBook {
   }
 
   /** Whether what a depot tells fits what its neighbours tell. */
-  isTrusted(depot: string, nowMs: number): boolean {
-    return this.#disputes.isTrusted(depot, nowMs);
+  isTrusted(depot: string): boolean {
+    return this.#disputes.isTrusted(depot);
   }
 
   /** What came of a job that was planned here; `undefined` while nobody has told. */
@@ -170,8 +173,7 @@ export class OutcomeBook {
   /** Tells of where a client came from. Who chooses chains by himself would speak by as many depots as he likes. */
   #tellSeen(job: PlannedJob, depot: string, { legs }: JobReport, nowMs: number): void {
     const { prefix } = legs.find(({ peer }) => peer === CLIENT) ?? {};
-    if (prefix === undefined || job.isAsked || !isEntryOf(job, depot) || !this.isTrusted(depot, nowMs))
-      return;
+    if (prefix === undefined || job.isAsked || !isEntryOf(job, depot) || !this.isTrusted(depot)) return;
     this.#init.onSeen?.(job.network, { depot, prefix }, nowMs);
   }
 
@@ -182,9 +184,9 @@ export class OutcomeBook {
     const { predictedSeconds: predicted, directSeconds: direct } = secondsOf(job, download);
     const unseen = unseenSeconds(job.basis);
     const planned = depotsOf(job);
-    if (predicted !== undefined && this.isTrusted(depot, nowMs))
+    if (predicted !== undefined && this.isTrusted(depot))
       this.#learn(job, download.bodyBytes, download.seconds + unseen, nowMs);
-    if (this.isTrusted(depot, nowMs)) this.#learnLeft(job, download, nowMs);
+    if (this.isTrusted(depot)) this.#learnLeft(job, download, nowMs);
     if (download.outcome === 'complete')
       onWorked?.(
         job,
@@ -240,7 +242,7 @@ export class OutcomeBook {
     const [entry, second] = job.chain;
     const told = second === undefined ? undefined : this.#reportOf(job, second);
     if (!download || !told || entry === undefined || second === undefined) return;
-    if (![entry, second].every((id) => this.isTrusted(id, nowMs))) return;
+    if (![entry, second].every((id) => this.isTrusted(id))) return;
     const sentBytes = told.legs.find(({ peer }) => peer === entry)?.sentBytes ?? 0;
     if (sentBytes < SECONDED.bytes * download.bodyBytes) return;
     if (told.seconds > SECONDED.times * download.seconds + SECONDED.moreSeconds) return;
