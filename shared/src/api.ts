@@ -401,6 +401,11 @@ export const heartbeatRequestSchema = z.object({
       mostBps: z.number().check(z.positive(), z.maximum(MAX_GOODPUT_BPS)),
     }),
   ),
+  /**
+   * Numbers what this process reports, from 1 on: what is told again under its number, because nobody answered, counts once. Of `links`, `clients`,
+   * `origins`, `sizes` and `jobs`; left out where there are none of these, and by depots that do not number them.
+   */
+  batch: z.optional(z.number().check(z.int(), z.minimum(1))),
   links: z.array(linkReportSchema).check(z.maxLength(1000)),
   /** Left out by depots that do not measure them. */
   clients: z.optional(z.array(clientReportSchema).check(z.maxLength(1000))),

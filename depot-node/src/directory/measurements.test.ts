@@ -1,10 +1,10 @@
 import { heartbeatRequestSchema, type JobLeg, MAX_BODY_BYTES } from '@longhaul/shared';
 import { expect, test } from 'vitest';
-import { Measurements, type Reports } from './measurements.ts';
+import { type Batch, Measurements } from './measurements.ts';
 
 const ids = (count: number, prefix: string) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
-const bytesOf = (reports: Reports) =>
+const bytesOf = (reports: Batch) =>
   Buffer.byteLength(JSON.stringify({ activeTransfers: 2000, draining: false, ...reports }));
 
 /** A job with as many neighbours as one may have. */
@@ -56,7 +56,7 @@ test('however much a depot has measured, its master takes each heartbeat and hea
   measureAll(measurements);
   const told = { links: 0, clients: 0, origins: 0, sizes: 0, jobs: 0 };
   let heartbeats = 0;
-  for (let reports = measurements.all(); bytesOf(reports) > 200; reports = measurements.all()) {
+  for (let reports = measurements.batch(); bytesOf(reports) > 200; reports = measurements.batch()) {
     expect(bytesOf(reports)).toBeLessThan(MAX_BODY_BYTES);
     expect(
       heartbeatRequestSchema.safeParse({ activeTransfers: 0, draining: false, ...reports }).success,
@@ -66,7 +66,7 @@ test('however much a depot has measured, its master takes each heartbeat and hea
     told.origins += reports.origins?.length ?? 0;
     told.sizes += reports.sizes.length;
     told.jobs += reports.jobs?.length ?? 0;
-    measurements.forget(reports);
+    measurements.noteAnswered();
     heartbeats += 1;
     if (heartbeats > 20) break;
   }
@@ -76,7 +76,7 @@ test('however much a depot has measured, its master takes each heartbeat and hea
 test('the newest reports of each kind come first, and no kind keeps another one from being told', () => {
   const measurements = new Measurements();
   measureAll(measurements);
-  const { links, clients = [], origins = [], sizes, jobs = [] } = measurements.all();
+  const { links, clients = [], origins = [], sizes, jobs = [] } = measurements.batch();
   for (const some of [clients, origins, sizes, jobs]) expect(some.length).toBeGreaterThan(0);
   expect(links.at(-1)?.to).toBe('depot-999');
   expect(origins.at(-1)?.host).toMatch(/origin-999$/);
@@ -91,7 +91,7 @@ test('a domain of names without end pushes out its own reports, and others are t
     measurements.noteOrigin({ host, rttMs: 10 });
     measurements.noteSize(`of ${host}`, host, 1);
   }
-  const { origins = [], sizes } = measurements.all();
+  const { origins = [], sizes } = measurements.batch();
   expect([origins.length, sizes.length]).toEqual([1000, 1000]);
   expect([origins[0]?.host, sizes[0]?.urlHash]).toEqual(['origin.example', 'first']);
 });
@@ -99,18 +99,39 @@ test('a domain of names without end pushes out its own reports, and others are t
 test('links between depots are told whole before the ways to clients', () => {
   const measurements = new Measurements();
   measureLinksAndClients(measurements);
-  const { links, clients = [] } = measurements.all();
+  const { links, clients = [] } = measurements.batch();
   expect(links).toHaveLength(1000);
   expect(clients.length).toBeGreaterThan(300);
   expect(clients.length).toBeLessThan(1000);
 });
 
 test('a link that was full is told as full until more was carried over it', () => {
+  const toldAfter = (...totals: number[]) => {
+    const measurements = new Measurements();
+    measurements.noteLink({ to: 'd2', rttMs: 40, totalBps: 6e6, fullBps: 6e6 });
+    for (const totalBps of totals) measurements.noteLink({ to: 'd2', rttMs: 40, totalBps });
+    return measurements.batch().links[0];
+  };
+  expect(toldAfter(5e6)).toMatchObject({ fullBps: 6e6 });
+  expect(toldAfter(5e6, 95e6)).not.toHaveProperty('fullBps');
+});
+
+test('what nobody has answered is told as it was, under its number, and what has come since under the next one', () => {
   const measurements = new Measurements();
-  const full = { to: 'd2', rttMs: 40, totalBps: 6e6, fullBps: 6e6 };
-  measurements.noteLink(full);
-  measurements.noteLink({ to: 'd2', rttMs: 40, totalBps: 5e6 });
-  expect(measurements.all().links).toMatchObject([{ fullBps: 6e6 }]);
-  measurements.noteLink({ to: 'd2', rttMs: 40, totalBps: 95e6 });
-  expect(measurements.all().links[0]).not.toHaveProperty('fullBps');
+  const job = longJob('job');
+  const link = { to: 'd2', rttMs: 40, sentBytes: 1000, retransmittedBytes: 0 };
+  const measure = () => {
+    measurements.noteJob(job);
+    measurements.noteLink(link);
+  };
+  expect(measurements.batch(), 'nothing that could count twice').toEqual({ links: [], sizes: [] });
+  measure();
+  const first = { batch: 1, links: [link], sizes: [], jobs: [job] };
+  expect(measurements.batch()).toEqual(first);
+  measure();
+  expect(measurements.batch()).toEqual(first);
+  expect(measurements.isUnanswered).toBe(true);
+  measurements.noteAnswered();
+  expect(measurements.isUnanswered).toBe(false);
+  expect(measurements.batch()).toEqual({ ...first, batch: 2 });
 });

@@ -19,7 +19,7 @@ const MAX_REPORTS = 1000;
 const FULL_SHARE = 0.9;
 
 /** What a heartbeat has to report. */
-export interface Reports {
+interface Reports {
   readonly links: LinkReport[];
   /** Left out where there are none: a master of before knows none. */
   readonly clients?: ClientReport[];
@@ -30,13 +30,22 @@ export interface Reports {
   readonly jobs?: JobReport[];
 }
 
-/** What this depot has measured since its master took the last report. */
+/** What is told until it is answered, and counts once, however often it is told. */
+export interface Batch extends Reports {
+  /** Counts those of this process, from 1 on; left out where there is nothing to report. */
+  readonly batch?: number;
+}
+
+/** What this depot has measured, and no master has answered yet. */
 export class Measurements {
   readonly #links = new Map<string, LinkReport>();
   readonly #clients = new Map<string, ClientReport>();
   readonly #origins = new FairMap<OriginReport>(MAX_REPORTS);
   readonly #sizes = new FairMap<SizeReport>(MAX_REPORTS);
   readonly #jobs = new Map<string, JobReport>();
+  #batches = 0;
+  /** What was told and is not answered. A master may have taken it, so nothing is added to it. */
+  #told: Batch | undefined;
 
   /** Notes what a link did; the smallest round trip of an interval counts. */
   noteLink(report: LinkReport): void {
@@ -93,21 +102,44 @@ export class Measurements {
     keep(this.#jobs, report.jobId, known ? joinJobReports(known, report) : report, MAX_JOB_REPORTS);
   }
 
-  /** What has not been taken yet, as much as fits a heartbeat; the rest waits for the next one. */
-  all(): Reports {
+  /** Whether something was told that nobody has answered. */
+  get isUnanswered(): boolean {
+    return this.#told !== undefined;
+  }
+
+  /** What to tell: what was told before, as it was, until that is answered; then what has come since, as much as fits a heartbeat. */
+  batch(): Batch {
+    if (this.#told) return this.#told;
+    const reports = this.#take();
+    if (Object.values(reports).every((some: object[]) => some.length === 0)) return reports;
+    this.#batches += 1;
+    this.#told = { batch: this.#batches, ...reports };
+    return this.#told;
+  }
+
+  /** Takes note that a master has answered what it was told: that is told no more. */
+  noteAnswered(): void {
+    this.#told = undefined;
+  }
+
+  /** Takes out what fits a heartbeat, of each kind the newest; the rest waits for the next one. */
+  #take(): Reports {
     // Plans need links first. What has ended of jobs is told nowhere else.
     const begins = fitReports(
       [this.#links, this.#jobs, this.#clients, this.#origins, this.#sizes].map((reports) =>
         Array.from<[string, object], object>(reports, ([, report]) => report),
       ),
     );
-    const newest = <Report>(reports: Iterable<[string, Report]>, index: number) =>
-      Array.from(reports, ([, report]) => report).slice(begins[index]);
-    const links = newest(this.#links, 0);
-    const jobs = newest(this.#jobs, 1);
-    const clients = newest(this.#clients, 2);
-    const origins = newest(this.#origins, 3);
-    const sizes = newest(this.#sizes, 4);
+    const take = <Report>(reports: Noted<Report>, index: number) =>
+      [...reports].slice(begins[index]).map(([key, report]) => {
+        reports.delete(key);
+        return report;
+      });
+    const links = take(this.#links, 0);
+    const jobs = take(this.#jobs, 1);
+    const clients = take(this.#clients, 2);
+    const origins = take(this.#origins, 3);
+    const sizes = take(this.#sizes, 4);
     return {
       links,
       ...(clients.length > 0 ? { clients } : {}),
@@ -116,15 +148,11 @@ export class Measurements {
       ...(jobs.length > 0 ? { jobs } : {}),
     };
   }
+}
 
-  forget({ links, clients = [], origins = [], sizes, jobs = [] }: Reports): void {
-    for (const { to } of links) this.#links.delete(to);
-    for (const { prefix } of clients) this.#clients.delete(prefix);
-    for (const { host } of origins) this.#origins.delete(host);
-    for (const { urlHash } of sizes) this.#sizes.delete(urlHash);
-    // What has ended of a job meanwhile was not told.
-    for (const told of jobs) if (this.#jobs.get(told.jobId) === told) this.#jobs.delete(told.jobId);
-  }
+/** Reports by what they are about. */
+interface Noted<Report> extends Iterable<[string, Report]> {
+  delete(key: string): unknown;
 }
 
 interface Sent {

@@ -130,9 +130,11 @@ describe('a size', () => {
 });
 
 describe('what a depot has to report', () => {
-  test('is told again, with what has come since, until a master that is busy takes it', async () => {
+  const toldIn = () =>
+    heartbeats().map(({ batch, sizes }) => [batch, ...sizes.map(({ urlHash }) => urlHash)]);
+
+  test('is told again as it was until a master that is busy takes it, and what has come since right after it', async () => {
     await membership.start();
-    const sizesOf = () => heartbeats().map(({ sizes }) => sizes.map(({ urlHash }) => urlHash));
     master.onHeartbeat = () => ({ status: 503, body: {}, code: 'master-busy' });
     membership.noteSize('first', 'origin.example', 1);
     await membership.beat();
@@ -141,9 +143,47 @@ describe('what a depot has to report', () => {
     master.onHeartbeat = () => undefined;
     await membership.beat();
     await membership.beat();
-    const both = ['first', 'second'];
-    expect(sizesOf()).toEqual([[], ['first'], both, both, []]);
+    const [first, second] = [
+      [1, 'first'],
+      [2, 'second'],
+    ];
+    expect(toldIn()).toEqual([[undefined], first, first, first, second, [undefined]]);
     expect(membership.state).toEqual({ isMember: true, problem: undefined });
+  });
+
+  test('is told under the same number when the answer was lost on the way, and with the last heartbeat of all', async () => {
+    await membership.start();
+    membership.noteSize('first', 'origin.example', 1);
+    master.beforeAnswer = async () => {
+      master.beforeAnswer = async () => {};
+      master.breakConnections();
+    };
+    await membership.beat();
+    expect(toldIn().slice(1)).toEqual([
+      [1, 'first'],
+      [1, 'first'],
+    ]);
+    master.onHeartbeat = () => ({ status: 503, body: {}, code: 'master-busy' });
+    membership.noteSize('second', 'origin.example', 2);
+    await membership.beat();
+    master.onHeartbeat = () => undefined;
+    membership.noteSize('last', 'origin.example', 3);
+    await membership.drain();
+    expect(toldIn().slice(-2)).toEqual([
+      [2, 'second'],
+      [3, 'last'],
+    ]);
+  });
+
+  test('is dropped when a master says that it cannot be, and what comes then is told', async () => {
+    await membership.start();
+    master.onHeartbeat = () => ({ status: 400, body: {}, code: 'bad-request' });
+    membership.noteSize('bad', 'origin.example', 1);
+    await membership.beat();
+    master.onHeartbeat = () => undefined;
+    membership.noteSize('good', 'origin.example', 1);
+    await membership.beat();
+    expect(toldIn().at(-1)).toEqual([2, 'good']);
   });
 });
 

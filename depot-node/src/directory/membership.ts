@@ -219,6 +219,7 @@ export class Membership {
   async #exchange(): Promise<void> {
     try {
       if (!this.#registered) await this.#register();
+      const isRepeated = this.#measurements.isUnanswered;
       await this.#heartbeat().catch(async (failure: unknown) => {
         if (!(failure instanceof LonghaulError) || failure.code !== 'depot-unknown') throw failure;
         // The master has lost its registry, or the process that counted before this one has ended.
@@ -226,10 +227,12 @@ export class Membership {
         await this.#register();
         await this.#heartbeat();
       });
+      // What has come since waited for the answer.
+      if (isRepeated) await this.#heartbeat();
     } catch (thrown) {
       const failure = this.#explain(toFailure(thrown));
       // A report that the master does not take must not keep this depot from being heard.
-      if (failure.code === 'bad-request') this.#measurements.forget(this.#measurements.all());
+      if (failure.code === 'bad-request') this.#measurements.noteAnswered();
       // Another key may be registered by now: the next beat finds out.
       if (failure.code === 'depot-signature-wrong') this.#registered = false;
       this.#components.onFailure(failure);
@@ -257,7 +260,6 @@ export class Membership {
     for (const report of takeLinkReports()) this.#measurements.noteLink(report);
     for (const report of takeClientReports()) this.#measurements.noteClient(report);
     for (const report of takeOriginReports()) this.#measurements.noteOrigin(report);
-    const reports = this.#measurements.all();
     const draining = this.#draining;
     const unreached = [...this.#unreached];
     const reached = [...this.#reached].slice(0, MAX_UNREACHED);
@@ -267,16 +269,16 @@ export class Membership {
       isMoving: isMoving(),
       draining,
       ...load,
-      ...reports,
+      ...this.#measurements.batch(),
       ...(entryGroup === undefined ? {} : { entryGroup }),
       ...(unreached.length > 0 ? { unreached } : {}),
       ...(reached.length > 0 ? { reached } : {}),
     };
     const { test, probe, ...directory } = await client.heartbeat(report);
+    this.#measurements.noteAnswered();
     for (const depot of unreached) this.#unreached.delete(depot);
     for (const depot of reached) this.#reached.delete(depot);
     await this.#take(directory);
-    this.#measurements.forget(reports);
     if (!this.#stopped && !draining) this.#components.onHeard({ test, probe });
   }
 

@@ -61,6 +61,8 @@ export interface TestMaster {
   onHeartbeat: () => TestAnswer | undefined;
   /** What the next follow-up requests are answered with. */
   onFollowUp: (body: FollowUpRequest) => TestAnswer;
+  /** Ends all connections without a word. */
+  readonly breakConnections: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -162,6 +164,7 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
     onTrial: () => ({}),
     onHeartbeat: () => undefined,
     onFollowUp: () => ({ status: 403, body: {} }),
+    breakConnections: () => server.closeAllConnections(),
     close: () => closeServer(server),
   };
   return master;

@@ -71,6 +71,8 @@ export const DEPOT_HEARD = {
     process: name,
     /** Number of its newest heartbeat; 0 when it has only registered. */
     heartbeat: count,
+    /** Number of the newest batch of reports that was taken from it; 0, or left out by masters that do not know of these, where there was none. */
+    batch: count.optional(),
     draining: z.boolean(),
     /** Transfers that it served. */
     activeTransfers: count.optional(),

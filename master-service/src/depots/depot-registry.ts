@@ -24,7 +24,7 @@ import type { ProvedPlace } from './address-proof.ts';
 import { DEPOT_FACTS, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
-import { type DepotState, RegisteredDepot } from './registered-depot.ts';
+import { type DepotState, type News, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
 const MISSED_HEARTBEATS = 3;
@@ -163,8 +163,8 @@ export class DepotRegistry {
     return isNew ? ok(undefined) : refuse('request-replayed');
   }
 
-  /** Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice`, `depot-unknown`. */
-  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<boolean> {
+  /** Takes in a heartbeat, and says what of it is new. `depot-twice`, `depot-unknown`. */
+  hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<News> {
     return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
   }
 

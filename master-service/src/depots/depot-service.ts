@@ -94,32 +94,36 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, downChecks, links, sizes, idleLinks, outcomes, probes, emit } = this.#init;
+    const { registry, prover, downChecks, links, idleLinks, probes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
       return heard;
     }
-    if (heard.value) {
-      for (const { to, sentBytes = 0 } of heartbeat.links) idleLinks.noteSent(id, to, sentBytes);
-      if (outcomes.isTrusted(id)) this.#measure(id, heartbeat, nowMs);
-      else emit({ type: 'measurements-ignored', depot: id });
-      sizes.report(id, heartbeat.sizes, nowMs);
-      for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other, id);
-      for (const other of heartbeat.reached ?? []) {
-        downChecks.noteReached(other, id);
-        links.unreached.noteReached(id, other, nowMs);
-      }
-      outcomes.report(id, heartbeat.jobs ?? [], nowMs);
-      emit({ type: 'depot-heard', depot: id });
-      // One that takes its leave does not answer any more.
-      if (!heartbeat.draining) void prover.prove(id);
+    if (heard.value === 'nothing') return ok(this.#directory(id, nowMs));
+    if (heard.value === 'all') this.#takeReports(id, heartbeat, nowMs);
+    for (const other of heartbeat.unreached ?? []) if (other !== id) downChecks.suspect(other, id);
+    for (const other of heartbeat.reached ?? []) {
+      downChecks.noteReached(other, id);
+      links.unreached.noteReached(id, other, nowMs);
     }
-    if (!heard.value) return ok(this.#directory(id, nowMs));
+    emit({ type: 'depot-heard', depot: id });
+    // One that takes its leave does not answer any more.
+    if (!heartbeat.draining) void prover.prove(id);
     const views = registry.views(nowMs);
     const test = idleLinks.next(id, views, nowMs);
     const probe = probes.next(id, views, nowMs);
     return ok({ ...this.#directory(id, nowMs), ...(test ? { test } : {}), ...(probe ? { probe } : {}) });
+  }
+
+  /** Takes in what a depot reports, which counts each time that it is taken. */
+  #takeReports(id: string, heartbeat: HeartbeatRequest, nowMs: number): void {
+    const { sizes, idleLinks, outcomes, emit } = this.#init;
+    for (const { to, sentBytes = 0 } of heartbeat.links) idleLinks.noteSent(id, to, sentBytes);
+    if (outcomes.isTrusted(id)) this.#measure(id, heartbeat, nowMs);
+    else emit({ type: 'measurements-ignored', depot: id });
+    sizes.report(id, heartbeat.sizes, nowMs);
+    outcomes.report(id, heartbeat.jobs ?? [], nowMs);
   }
 
   /** Takes in what a depot has measured. */

@@ -37,12 +37,16 @@ interface Heard {
   /** The process that counts: the one that registered last. */
   readonly process: string;
   readonly heartbeat: number;
+  readonly batch?: number | undefined;
   readonly draining: boolean;
   readonly activeTransfers?: number | undefined;
   readonly isMoving?: boolean | undefined;
   readonly entryGroup?: string | undefined;
   readonly uplink?: HeartbeatRequest['uplink'];
 }
+
+/** What of a heartbeat is new: nothing, all but reports that were taken before, or all. */
+export type News = 'nothing' | 'state' | 'all';
 
 type Place = Omit<DepotRecord, 'id'>;
 
@@ -198,28 +202,30 @@ export class RegisteredDepot {
     const { id, ...place } = record;
     this.#facts.learn(DEPOT_REGISTERED, id, place, nowMs);
     const heartbeat = epoch === this.#heard?.value.process ? this.#heard.value.heartbeat : 0;
-    this.#learnHeard({ process: epoch, heartbeat, draining: false }, nowMs);
+    const batch = this.#takenBatch(epoch);
+    this.#learnHeard({ process: epoch, heartbeat, batch, draining: false }, nowMs);
     this.#proof.begin();
     return hasMoved;
   }
 
   /**
-   * Takes in a heartbeat; `false` when there is nothing new in it. `depot-twice` to another process than the one that counts;
+   * Takes in a heartbeat, and says what of it is new. `depot-twice` to another process than the one that counts;
    * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
    */
   hear(
-    { draining, activeTransfers, isMoving, entryGroup, uplink }: HeartbeatRequest,
+    { draining, activeTransfers, isMoving, entryGroup, uplink, batch = 0 }: HeartbeatRequest,
     { epoch, sequence }: RequestStamp,
     nowMs: number,
-  ): Result<boolean> {
+  ): Result<News> {
     // Where nobody knows which one counts, the first one does.
     const { process, heartbeat } = this.#heard?.value ?? { process: epoch, heartbeat: 0 };
     if (epoch !== process) return this.#hearOther(draining, nowMs);
-    if (sequence <= heartbeat) return ok(false);
+    if (sequence <= heartbeat) return ok('nothing');
+    const taken = this.#takenBatch(process);
     const load = { activeTransfers, isMoving, ...(uplink ? { uplink } : {}) };
-    const heard = { process, heartbeat: sequence, draining, entryGroup, ...load };
-    this.#learnHeard(heard, nowMs);
-    return ok(true);
+    const numbers = { heartbeat: sequence, batch: Math.max(batch, taken) };
+    this.#learnHeard({ process, ...numbers, draining, entryGroup, ...load }, nowMs);
+    return ok(batch === 0 || batch > taken ? 'all' : 'state');
   }
 
   /**
@@ -270,9 +276,15 @@ export class RegisteredDepot {
     this.#facts.learn(DEPOT_HEARD, id, { keyStart: this.#keyStart, ...heard, ...upTime }, nowMs);
   }
 
-  #hearOther(isDraining: boolean, nowMs: number): Result<boolean> {
+  /** Number of the newest batch of reports that any master has taken from a process; 0 where there was none. */
+  #takenBatch(process: string): number {
+    const said = this.#ofKey(this.#facts.store.all(DEPOT_HEARD, this.#record.id));
+    return Math.max(0, ...said.map(({ value }) => (value.process === process ? (value.batch ?? 0) : 0)));
+  }
+
+  #hearOther(isDraining: boolean, nowMs: number): Result<News> {
     // The process before a restart may serve its last transfers for a while.
-    if (isDraining) return ok(false);
+    if (isDraining) return ok('nothing');
     if (this.#heard?.value.draining || !this.isHeard(nowMs) || this.#isDown) return refuse('depot-unknown');
     const before = this.#twinsHeard(nowMs);
     const { id } = this.#record;
@@ -295,8 +307,15 @@ export class RegisteredDepot {
   #newestOfKey<Value extends { readonly keyStart?: string | undefined }>(
     facts: readonly Fact<Value>[],
   ): Fact<Value> | undefined {
+    return newestOf(this.#ofKey(facts));
+  }
+
+  /** What is said of the depot with this key. */
+  #ofKey<Value extends { readonly keyStart?: string | undefined }>(
+    facts: readonly Fact<Value>[],
+  ): Fact<Value>[] {
     const own = this.#keyStart;
-    return newestOf(facts.filter(({ value }) => (value.keyStart ?? own) === own));
+    return facts.filter(({ value }) => (value.keyStart ?? own) === own);
   }
 
   /** Whether this is where the depot is registered, with its key. */

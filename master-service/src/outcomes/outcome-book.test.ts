@@ -202,6 +202,43 @@ test('what a depot tells in several heartbeats counts together', async () => {
   expect(outcome?.legs[0]?.measured).toMatchObject({ bytes: 2e8 });
 });
 
+/** Two masters that tell each other what they learn, and a job that the second one has planned. */
+async function startTwo() {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const one = await start({ bus: new InProcessBus('one', meeting), clock });
+  const two = await start({ bus: new InProcessBus('two', meeting), clock });
+  const [d1] = await registerDepots(one, 'd1', 'd2', 'd3');
+  if (!d1) throw new Error('there is no entry depot');
+  await expect.poll(async () => (await planAt(two)).chain).toEqual(['d1', 'd2']);
+  const { jobId } = await planAt(two);
+  const requests = async () => (await outcomeAt(two, jobId)).outcome?.download?.requests;
+  return { one, two, clock, d1, job: reportsOf(jobId, 9).d1, requests };
+}
+
+test('what a depot tells again under its number counts once, whichever master it tells', async () => {
+  const { one, two, clock, d1, job, requests } = await startTwo();
+  const tell = async (master: TestMaster, batch: number, depot = d1) => {
+    clock.advance(1);
+    await depot.heartbeat(master, { batch, jobs: [job] });
+  };
+  await tell(one, 1);
+  await tell(one, 1);
+  await expect.poll(requests).toBe(1);
+  await tell(two, 1);
+  expect(await requests()).toBe(1);
+  await tell(one, 2);
+  await expect.poll(requests).toBe(2);
+  await d1.register(two);
+  await tell(two, 2);
+  expect(await requests(), 'also when it has registered again').toBe(2);
+  const next = d1.nextProcess();
+  await next.register(one);
+  await tell(one, 1, next);
+  // The next process numbers its own.
+  await expect.poll(requests).toBe(3);
+});
+
 test('the master that has planned a job learns what came of it, whichever master was told', async () => {
   const meeting: InProcessMeeting = new Set();
   const clock = new TestClock();
