@@ -239,6 +239,15 @@ test('what a depot tells again under its number counts once, whichever master it
   await expect.poll(requests).toBe(3);
 });
 
+test('what a depot tells another master than before counts together with what it told the first one', async () => {
+  const { one, two, clock, d1, job, requests } = await startTwo();
+  await d1.heartbeat(one, { jobs: [job] });
+  await expect.poll(requests).toBe(1);
+  clock.advance(1);
+  await d1.heartbeat(two, { jobs: [job] });
+  expect(await requests()).toBe(2);
+});
+
 test('the master that has planned a job learns what came of it, whichever master was told', async () => {
   const meeting: InProcessMeeting = new Set();
   const clock = new TestClock();

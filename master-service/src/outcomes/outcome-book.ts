@@ -108,7 +108,8 @@ export class OutcomeBook {
   report(depot: string, reports: readonly JobReport[], nowMs: number): void {
     for (const report of reports) {
       const key = `${report.jobId} ${depot}`;
-      const known = this.#facts.own(JOB_REPORTED, key)?.value;
+      // It may have told another master of the first part.
+      const known = this.#facts.store.newest(JOB_REPORTED, key)?.value;
       this.#room.makeRoomFor(key);
       this.#facts.learn(JOB_REPORTED, key, known ? joinJobReports(known, report) : report, nowMs);
     }
