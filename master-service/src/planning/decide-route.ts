@@ -7,7 +7,7 @@ import { chooseToLearn } from './choose-to-learn.ts';
 import { depotsToMeet } from './depots-to-meet.ts';
 import { directTwin } from './direct-twin.ts';
 import type { DownloadMap } from './download-map.ts';
-import { DownloadTimes, isGuessed } from './download-times.ts';
+import { DownloadTimes, isGuessed, MOST_COMPARED } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import { heldFirst, isChain, leastGain } from './held-ways.ts';
 import { LearnedTimes } from './learned-times.ts';
@@ -28,9 +28,6 @@ const MUCH_GAIN = 1.3;
 const LEAST_GAIN_GUESSED = 1.02;
 
 const NOBODY: ReadonlySet<string> = new Set();
-
-/** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
-const MOST_COMPARED = 16;
 
 interface DecisionInit {
   readonly config: PlannerConfig;

@@ -24,7 +24,11 @@ export interface PlannerMap {
 }
 
 /** What is asked of a map. */
-type MapQuery = Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond' | 'ends' | 'calibration'>;
+interface MapQuery
+  extends Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond' | 'ends' | 'calibration'> {
+  /** The depot that the client is at already; left out where it is still to be chosen. */
+  readonly entry?: string;
+}
 
 /** The overlay as it is for one download at one moment: its links, searches over them, and the direct way. */
 export class DownloadMap {
@@ -49,8 +53,9 @@ export class DownloadMap {
     }
     const isUsable = (id: string, hasCome: boolean) =>
       usable.some((depot) => depot.id === id && (hasCome || this.#fitsFamily(depot)));
-    const overlay = { around: (id: string) => graph.around(id), isUsable };
-    this.view = ends.between(query.ends, overlay, nowMs);
+    const around = (id: string) => graph.around(id);
+    const isEntryGiven = query.entry !== undefined;
+    this.view = ends.between(query.ends, { around, isUsable, isEntryGiven }, nowMs);
   }
 
   /** What is known of the link between two ends. */

@@ -6,6 +6,9 @@ import type { DirectEstimate } from './direct-estimate.ts';
 import { expectedSeconds, scenarioSeconds } from './expected-seconds.ts';
 import type { RouteQuery } from './route.ts';
 
+/** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */
+export const MOST_COMPARED = 16;
+
 /**
  * Sizes of files of which nobody knows the size, as shares of the assumed one: from a hundred kilobytes to a hundred
  * megabytes. A client that has asked the master has paid for the redirect either way, and then small files gain most.

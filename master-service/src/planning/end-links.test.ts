@@ -10,7 +10,7 @@ import { EndLinks } from './end-links.ts';
 import { LinkTable } from './link-table.ts';
 import type { DownloadEnds } from './link-view.ts';
 import { Planner } from './planner.ts';
-import type { Route, RouteQuery } from './route.ts';
+import type { PromisedChains, RerouteQuery, Route, RouteQuery } from './route.ts';
 
 const NOW = 1_795_000_000_000;
 const CLIENT = '198.51.100.7';
@@ -49,6 +49,19 @@ function world(
     saysOf: (depot: string, network: string, prefix: string) => aliases.note(depot, network, prefix, NOW),
     seesOrigin: (depot: string, rttMs: number, more: object = {}) =>
       origins.report(depot, { host: HOST, rttMs, ...more }, NOW),
+    reroute: (query: Partial<RerouteQuery> & Pick<RerouteQuery, 'entry'>): PromisedChains => {
+      const asked = {
+        sizeBytes: SIZE,
+        originTls: false,
+        ends: { origin: HOST },
+        avoid: [],
+        lanes: 1,
+        ...query,
+      };
+      const planned = planner.reroute(asked, depots, NOW);
+      if (!planned.ok) throw planned.error;
+      return planned.value;
+    },
     plan: (
       query: Partial<RouteQuery> = {},
       ends: DownloadEnds = { client: CLIENT, origin: HOST },
@@ -514,6 +527,24 @@ describe('with no link typed in', () => {
     seesOrigin('d1', 145, { receivedBytes: 4e7, lostBytes: 8e3, goodputBps: 15e6 });
     for (let time = 0; time < 10; time += 1) seesClient('d1', 5, { ...CLEAN, goodputBps: 250e6 });
     expect(plan()).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
+  });
+
+  test('another way for a running download leaves through the depot that carries most, not through a narrow one that is nearer to the origin', () => {
+    const { seesOrigin, reroute } = world({ 'e1 x1': 60, 'e1 x2': 60, 'x1 x2': 10 });
+    const seen = { receivedBytes: 4e7, lostBytes: 0, limit: 'network' };
+    for (let time = 0; time < 3; time += 1) {
+      seesOrigin('x1', 4, { ...seen, goodputBps: 5e6, totalBps: 5e6, fullBps: 5e6 });
+      seesOrigin('x2', 12, { ...seen, goodputBps: 6e8 });
+    }
+    // Who the client is says nothing of the way from its entry depot on.
+    for (const ends of [{ origin: HOST }, { client: CLIENT, origin: HOST }]) {
+      const { chains, promises } = reroute({ entry: 'e1', ends });
+      expect(chains[0]).toEqual(['e1', 'x2']);
+      expect(promises[0]?.rateBps).toBeGreaterThan(5e7);
+      expect(chains).toContainEqual(['e1', 'x1']);
+    }
+    // What nobody has measured may be slow, and is hardly as slow as that one.
+    expect(reroute({ entry: 'e1', avoid: ['x2'] }).chains).toEqual([['e1'], ['e1', 'x1']]);
   });
 
   test('an origin that gives no parts gets one lane', () => {

@@ -77,6 +77,8 @@ export interface Overlay {
   readonly around: Around;
   /** Whether the client may be led to a depot; `hasCome`: clients of its network were there. */
   readonly isUsable: (depot: string, hasCome: boolean) => boolean;
+  /** Whether the client is at its entry depot already: only the way from there to the origin is sought. */
+  readonly isEntryGiven?: boolean;
 }
 
 interface EndLinksInit {
@@ -91,7 +93,7 @@ interface EndLinksInit {
  * Puts together what is known of the ends of one download. Of each depot's leg to an end counts, in this order: a link that is typed in as fixed,
  * what the depot measured of this end, what is typed in for everybody; where nothing is typed in, the site that the end is said to belong to, what depots
  * measured of its neighbours, and the triangles with depots that measured it. Of an end of which nothing at all is known legs are assumed only while the other
- * end is known.
+ * end is known, and the entry depot is still to be chosen.
  */
 export class EndLinks {
   readonly #init: EndLinksInit;
@@ -108,7 +110,7 @@ export class EndLinks {
   }
 
   /** The links as they are for one download. */
-  between(ends: DownloadEnds, { around, isUsable }: Overlay, nowMs: number): LinkView {
+  between(ends: DownloadEnds, { around, isUsable, isEntryGiven = false }: Overlay, nowMs: number): LinkView {
     const { origins, links, windowBytes } = this.#init;
     const prefix = ends.client === undefined ? undefined : clientPrefix(ends.client);
     const isBelieved = (depot: string) => links.isBelieved(depot);
@@ -121,11 +123,13 @@ export class EndLinks {
     const hasCome = (depot: string) =>
       hasMet(depot) || (prefix !== undefined && this.#init.clients.isKnownTo(depot, prefix));
     const isEntry = (depot: string) => isUsable(depot, hasCome(depot));
-    if (client.size === 0 && !isInSeveralPlaces)
+    // From a given entry depot on, where the client is makes no way a detour: each leg to the origin counts.
+    const mayGuess = !isEntryGiven;
+    if (mayGuess && client.size === 0 && !isInSeveralPlaces)
       this.#guess(client, origin, isEntry, (depot) =>
         this.#clientLeg(depot, prefix ?? '', { window: asAssumed(windowBytes), queueMs: 0 }, nowMs),
       );
-    else if (origin.size === 0 && client.size > 0)
+    else if (mayGuess && origin.size === 0 && client.size > 0)
       this.#guess(origin, client, isEntry, (depot) => this.#originLeg(depot, ends.origin ?? '', {}, nowMs));
     const rttBounds = isInSeveralPlaces
       ? nearestPlaceBounds(client, origin, around)
