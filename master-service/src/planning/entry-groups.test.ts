@@ -79,6 +79,80 @@ describe('a client whose entry depot is in a group', () => {
   });
 });
 
+test('each depot of a group has a chain in the ticket where nothing is typed in, by what depots have measured of client and origin', async () => {
+  await master.master.close();
+  master = await startMaster({ config: { links: [], entryGroups: [south] } });
+  depots = await registerDepots(master, 'd1', 'd2', 'd3', 'd4');
+  await hear('d1', 'd3', 'd4');
+  const clean = { sentBytes: 50_000_000, retransmittedBytes: 0, goodputBps: 4e8 };
+  const toClientMs = { d1: 5, d2: 155, d3: 15, d4: 25 };
+  for (const depot of depots) {
+    const rttMs = toClientMs[depot.id as keyof typeof toClientMs];
+    const isExit = depot.id === 'd2';
+    const seen = isExit ? { ...clean, retransmittedBytes: 500_000, goodputBps: 4e6 } : clean;
+    await depot.heartbeat(master, {
+      ...(isExit ? {} : { entryGroup: 'south' }),
+      links: isExit ? [] : [{ to: 'd2', rttMs: 150, ...clean }],
+      clients: [{ prefix: '127.0.0.0/24', rttMs, ...seen }],
+      origins: isExit ? [{ host: 'origin.example', rttMs: 5, receivedBytes: 40_000_000, lostBytes: 0 }] : [],
+    });
+  }
+  const { chains } = claimsOf((await redirected('/get/~size=500000000/https/origin.example/f')).ticket);
+  expect(chains[0]).toEqual(['d1', 'd2']);
+  expect(chains).toContainEqual(['d3', 'd2']);
+  expect(chains).toContainEqual(['d4', 'd2']);
+});
+
+describe('the chains of the other depots of a group', () => {
+  const groupIn = async (link?: string) => claimsOf((await redirected(link)).ticket);
+  const entriesOf = ({ chains }: TicketClaims) => new Set(chains.map(([entry]) => entry));
+
+  beforeEach(async () => {
+    await master.master.close();
+    const exits = ['d2', 'd5'].flatMap((exit) => [
+      { between: [exit, 'origin'], rttMs: 5, rateBps: 1e9 },
+      ...['d1', 'd3', 'd4'].map((entry) => ({
+        between: [entry, exit],
+        rttMs: exit === 'd2' ? 180 : 190,
+        rateBps: 1e9,
+        windowBytes: 64e6,
+      })),
+    ]);
+    const entries = ['d1', 'd3', 'd4'].map((entry, index) => ({
+      between: ['client', entry],
+      rttMs: 5 + 5 * index,
+      rateBps: 200e6,
+    }));
+    const direct = { between: ['client', 'origin'], rttMs: 200, lossRate: 0.001, rateBps: 200e6 };
+    const links = [direct, ...entries, ...exits];
+    master = await startMaster({ config: { links, entryGroups: [south] } });
+    depots = await registerDepots(master, 'd1', 'd2', 'd3', 'd4', 'd5');
+    await hear('d1', 'd3', 'd4');
+  });
+
+  test('pass no depot that the request avoids', async () => {
+    expect((await groupIn()).chains).toContainEqual(['d3', 'd2']);
+    const past = await groupIn('/get/~avoid=d2/https/origin.example/f');
+    expect(entriesOf(past)).toEqual(new Set(['d1', 'd3', 'd4']));
+    expect(past.chains.flat()).not.toContain('d2');
+  });
+
+  test('begin with no depot that the request avoids', async () => {
+    const past = await groupIn('/get/~avoid=d4/https/origin.example/f');
+    expect(entriesOf(past)).toEqual(new Set(['d1', 'd3']));
+  });
+
+  test('pass no depot of which clients of the network have said that it failed', async () => {
+    const { jobId, chains } = await groupIn();
+    expect(chains[0]).toEqual(['d1', 'd2']);
+    const body = JSON.stringify({ jobId, verdict: 'failed', depot: 'd2' });
+    expect((await fetch(`${master.url}/v1/feedback`, { method: 'POST', body })).status).toBe(200);
+    const past = await groupIn();
+    expect(entriesOf(past)).toEqual(new Set(['d1', 'd3', 'd4']));
+    expect(past.chains.flat()).not.toContain('d2');
+  });
+});
+
 test('a depot of the group gets a chain from itself for a ticket of the group, and no other depot does', async () => {
   await hear('d1');
   const { ticket } = await redirected();

@@ -2,9 +2,8 @@ import { MAX_ALTERNATIVES } from '@longhaul/shared';
 import type { EntryGroupConfig } from '../config.ts';
 import type { EntryGroups } from '../tickets/entry-groups.ts';
 import type { PlanningDepot } from './chain-search.ts';
-import type { DownloadRequest } from './issued-plan.ts';
 import type { Planner } from './planner.ts';
-import type { Route } from './route.ts';
+import type { RerouteQuery, Route } from './route.ts';
 
 /** Depots of a group beside the entry depot that get chains of their own in a ticket; further ones ask the master when a client comes. */
 const MOST_MEMBER_CHAINS = 2;
@@ -37,22 +36,23 @@ export class GroupRoutes {
     return entry === undefined ? undefined : groups.of(registry.view(entry, nowMs));
   }
 
-  /** The route with chains from other depots of its group beside it, so that each has one of its own. */
+  /** The route with chains from other depots of its group beside it, so that each has one of its own: `query` is for all of them. */
   fromAllOf(
     group: EntryGroupConfig,
     route: Route,
-    { url, sizeBytes }: Pick<DownloadRequest, 'url'> & { readonly sizeBytes: number },
+    query: Omit<RerouteQuery, 'entry' | 'lanes'>,
     nowMs: number,
   ): Route {
     const { groups, planner, registry } = this.#init;
     const isThere = (id: string) => [route.chain, ...route.alternatives].some(([entry]) => entry === id);
     const others = group.depots.filter((id) => {
       const depot = registry.view(id, nowMs);
-      return !isThere(id) && depot?.state === 'up' && groups.of(depot) === group;
+      const isWanted = !isThere(id) && !query.avoid.includes(id);
+      return isWanted && depot?.state === 'up' && groups.of(depot) === group;
     });
-    const query = { sizeBytes, originTls: url.scheme === 'https', avoid: [], lanes: route.lanes };
+    const { lanes } = route;
     const added = others.slice(0, MOST_MEMBER_CHAINS).flatMap((entry) => {
-      const planned = planner.reroute({ ...query, entry }, registry.views(nowMs), nowMs);
+      const planned = planner.reroute({ ...query, entry, lanes }, registry.views(nowMs), nowMs);
       const [chain] = planned.ok ? planned.value.chains : [];
       const [promise] = planned.ok ? planned.value.promises : [];
       return chain && promise ? [{ chain, promise }] : [];

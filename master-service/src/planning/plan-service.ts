@@ -282,8 +282,9 @@ export class PlanService {
     // Step by step a client is led from depot to depot, each by its own name; a tunnel is one connection anyway.
     const mayBeGroups = kind === 'get' && signalling.ticketKind === 'get';
     const group = mayBeGroups ? this.#groupRoutes.groupOf(chain[0], nowMs) : undefined;
-    const file = { url, sizeBytes: size.sizeBytes };
-    const route = group ? this.#groupRoutes.fromAllOf(group, planned.value, file, nowMs) : planned.value;
+    if (!group) return ok({ size, client, route: planned.value, signalling, group });
+    const query = this.#chooser.rerouteQuery(request, { size, client }, nowMs);
+    const route = this.#groupRoutes.fromAllOf(group, planned.value, query, nowMs);
     return ok({ size, client, route, signalling, group });
   }
 

@@ -8,8 +8,9 @@ import { HeldWays } from './held-ways.ts';
 import type { Decided, DownloadRequest, IssuedPlan, KnownThen } from './issued-plan.ts';
 import type { DownloadEnds } from './link-view.ts';
 import type { Planner } from './planner.ts';
-import type { Route, RouteQuery } from './route.ts';
+import type { RerouteQuery, Route, RouteQuery } from './route.ts';
 import { RouteCache } from './route-cache.ts';
+import type { SizeEstimate } from './size-estimate.ts';
 import type { TakenWay, TimedDownload } from './taken-ways.ts';
 
 /** What clients have said of plans. */
@@ -120,6 +121,16 @@ export class RouteChooser {
     return route;
   }
 
+  /** What chains from other entry depots are asked for with, for the same download: past what its own chain goes past. */
+  rerouteQuery(
+    { url, options, clientAddress: address }: DownloadRequest,
+    { size, client }: Pick<Known, 'size' | 'client'>,
+    nowMs: number,
+  ): Omit<RerouteQuery, 'entry' | 'lanes'> {
+    const { avoid = options.avoid ?? [] } = this.#wished(address, url.host, options, nowMs);
+    return { ...toCarry(url, size), ends: endsOf(address, client, url), avoid };
+  }
+
   #plan(
     { url, kind, clientAddress: address }: DownloadRequest,
     { size, client }: Known,
@@ -127,7 +138,7 @@ export class RouteChooser {
     nowMs: number,
   ): Result<Route> {
     const { planner, registry, calibrations, ways } = this.#init;
-    const { sizeBytes, source, isWholeOnly } = size;
+    const { source, isWholeOnly } = size;
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
@@ -136,8 +147,7 @@ export class RouteChooser {
     const pair = { network: clientPrefix(address), host: url.host };
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
     const learned = { taken: ways?.of(pair, nowMs) ?? [], takenDirect: ways?.direct(pair, nowMs) ?? [] };
-    const originTls = url.scheme === 'https';
-    const known = { sizeBytes, isSizeAssumed, originTls, ends, calibration, ...learned };
+    const known = { ...toCarry(url, size), isSizeAssumed, ends, calibration, ...learned };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 
@@ -173,6 +183,11 @@ export class RouteChooser {
 /** That this site's master was asked says nothing of where a client is, unless masters share an address. */
 function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
   return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
+}
+
+/** What is to be carried. */
+function toCarry({ scheme }: OriginUrl, { sizeBytes }: SizeEstimate) {
+  return { sizeBytes, originTls: scheme === 'https' };
 }
 
 /** All that decides a way beside the links, the same text for the same. */
