@@ -24,6 +24,7 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, stan
     goOn: async (_job: Job): Promise<GoOn> => ({ result: 'tried' }),
     change: async (): Promise<Partial<Job> | undefined> => undefined,
     leaveGone: async (): Promise<Partial<Job> | undefined> => undefined,
+    recovered: async (): Promise<void> => {},
   };
   const keeper = new JobKeeper({
     downloads,
@@ -48,6 +49,7 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, stan
       },
       recovered: async () => {
         world.calls.push('recovered');
+        await world.recovered();
       },
       lead: async (led, _download, to) => {
         world.calls.push(`lead ${to}`);
@@ -580,14 +582,55 @@ describe('a closed lid', () => {
   });
 });
 
-it('lets a download go on that an earlier life of the background held for a moment, and no other one that is paused', async () => {
-  const held = await setUp({ paused: true }, { isHeld: true });
-  await held.keeper.look();
-  expect(held.downloads.log).toEqual(['resume 2']);
-  expect((await held.theJob())?.isHeld).toBeUndefined();
-  held.downloads.change(2, { paused: true });
-  await held.keeper.look();
-  expect(held.downloads.log).toEqual(['resume 2']);
+describe('a download that the add-on holds for a moment', () => {
+  it('is let go on, also by a later life of the background, and no other one that is paused', async () => {
+    const world = await setUp({ paused: true }, { isHeld: true });
+    await world.keeper.look();
+    expect(world.downloads.log).toEqual(['resume 2']);
+    await world.keeper.look();
+    expect((await world.theJob())?.isHeld).toBeUndefined();
+    world.downloads.change(2, { paused: true });
+    await world.keeper.look();
+    expect(world.downloads.log).toEqual(['resume 2']);
+  });
+
+  it('is resumed until it goes on: Chromium refuses that to one whose connection does not stand yet', async () => {
+    const world = await setUp({ paused: true }, { isHeld: true });
+    const { onResume } = world.downloads;
+    world.downloads.onResume = () => Promise.reject(new Error('Download must be in progress'));
+    await world.keeper.look();
+    await sleep(world, 39);
+    expect(world.nowMs - NOW_MS).toBeGreaterThan(15_000);
+    expect(world.downloads.log).toHaveLength(40);
+    world.downloads.onResume = onResume;
+    await sleep(world, 2);
+    expect(world.downloads.items.get(2)).toMatchObject({ paused: false });
+    expect(await world.theJob()).toMatchObject({ isHeld: undefined });
+    expect(await world.theJob()).not.toHaveProperty('wasPaused');
+  });
+
+  it('is tried again where its first byte does not come, and where it broke meanwhile', async () => {
+    const silent = await setUp(BROKEN);
+    await silent.keeper.follow(2);
+    await silent.jobs.change('a', { isHeld: true });
+    silent.downloads.change(2, { state: 'in_progress', error: undefined, paused: true });
+    silent.downloads.onResume = () => Promise.reject(new Error('Download must be in progress'));
+    await sleep(silent, 62);
+    expect(silent.calls).toEqual(['go on at 30.25 s']);
+    const broken = await setUp({ ...BROKEN, paused: true }, { isHeld: true });
+    await broken.keeper.follow(2);
+    await sleep(broken, 1);
+    expect(broken.calls).toEqual(['go on at 0.25 s']);
+  });
+
+  it('is still held when bytes have come again, until it is seen to go on', async () => {
+    const world = await setUp({ ...BROKEN, bytesReceived: 7 });
+    await world.keeper.follow(2);
+    world.recovered = async () => void (await world.jobs.change('a', { isHeld: true }));
+    world.downloads.change(2, { state: 'in_progress', error: undefined, bytesReceived: 8 });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({ isHeld: true, interruption: undefined });
+  });
 });
 
 it('remembers that the user has paused a download: its time says nothing of its way', async () => {

@@ -39,6 +39,8 @@ const FROM_BEFORE = {
 } as const satisfies Partial<Job>;
 /** A network that wants its user to log in answers in the place of everybody, and browsers take that for the file. */
 const OTHER_FILE = 'other file';
+/** The browser's reason where the user has ended a download. */
+const USER_CANCELED = 'USER_CANCELED';
 /** What was resumed may take so long for its first byte. */
 const FIRST_BYTE_MS = 30_000;
 
@@ -135,14 +137,17 @@ export class JobKeeper {
       if (isAsLong(download, job)) return this.#finish(job, download);
       return this.#isBroken(job, { ...download, error: OTHER_FILE }, isNow);
     }
-    if (download.paused && job.isHeld) return this.#letGo(job, download);
-    if (download.paused) {
+    if (download.paused && !job.isHeld) {
       if (!job.wasPaused || job.standstill)
         await this.#deps.jobs.change(key, { wasPaused: true, pace: undefined, standstill: undefined });
       return;
     }
+    // Firefox says of all that is paused that the user has ended it; what has another reason broke meanwhile.
+    if (download.paused && (download.error ?? USER_CANCELED) === USER_CANCELED)
+      return this.#letGo(job, download);
+    if (job.isHeld && !download.paused) await this.#deps.jobs.change(key, { isHeld: undefined });
     if (download.state === 'in_progress') return this.#isRunning(job, download);
-    if (download.error === 'USER_CANCELED') return this.#forget(job);
+    if (download.error === USER_CANCELED) return this.#forget(job);
     if (isUnwritable(download)) return this.#isUnwritable(job, download);
     await this.#isBroken(job, download, isNow);
   }
@@ -170,10 +175,11 @@ export class JobKeeper {
     return found.find((one) => pathOf(one) === path && !taken.includes(one.id));
   }
 
-  /** An earlier life of the background ended while it held this download. */
+  /** An earlier life of the background ended while it held this download, or its connection does not stand yet. */
   async #letGo(job: Job, download: Download): Promise<void> {
     const { downloads, jobs, now, wakeAt } = this.#deps;
-    await letGo({ downloads, jobs }, job, download.id);
+    letGo(downloads, download.id);
+    if (isOverdue(job, now())) return this.#tryOn(job, job.interruption, download);
     await jobs.change(job.key, { bytesAtMs: now() });
     wakeAt(now() + FIRST_BYTES_LOOK_MS);
   }
@@ -191,7 +197,7 @@ export class JobKeeper {
     // Chromium asks about some kinds when their last byte has come, and calls them running until the user answers.
     const isAllThere = download.bytesReceived === (job.file.totalBytes ?? download.totalBytes);
     if (interruption && !hasGoneOn) {
-      if (now() >= interruption.nextTryAtMs + FIRST_BYTE_MS) return this.#tryOn(job, interruption, download);
+      if (isOverdue(job, now())) return this.#tryOn(job, interruption, download);
     } else if (!isAllThere && now() - bytesAtMs >= STALL_MS)
       return this.#interrupt(job, download, 'no bytes');
     if (hasGoneOn && !isAllThere) await continuation.recovered(job, download);
@@ -207,7 +213,6 @@ export class JobKeeper {
     const isStill = standstill !== undefined && isToBeAsked(standstill, afterMs);
     const changed = await jobs.change(job.key, {
       state: 'running',
-      isHeld: undefined,
       bytes,
       bytesAtMs,
       pace,
@@ -329,6 +334,11 @@ export class JobKeeper {
 /** Whether what the browser calls whole is as long as the file: what came encoded is no job. */
 function isAsLong({ totalBytes }: Download, { file }: Job): boolean {
   return totalBytes === undefined || totalBytes === (file.totalBytes ?? totalBytes);
+}
+
+/** Whether the first byte after a break should have come. */
+function isOverdue(job: Job, nowMs: number): job is Job & { readonly interruption: Interruption } {
+  return job.interruption !== undefined && nowMs >= job.interruption.nextTryAtMs + FIRST_BYTE_MS;
 }
 
 function pathOf({ folder, name }: Pick<Download, 'folder' | 'name'>): string {

@@ -61,7 +61,7 @@ export interface Job extends Promised {
   readonly choseDirect?: boolean;
   /** Whether the user has paused it, or the machine has slept: then its time says nothing of its way. */
   readonly wasPaused?: true;
-  /** Whether the add-on has paused it for a moment: nobody else lets it go on, should the background end meanwhile. */
+  /** Whether the add-on has paused it for a moment, and nobody has seen it go on since: nobody else lets it go on. */
   readonly isHeld?: true | undefined;
   /** Times that it was interrupted. */
   readonly breaks?: number;
@@ -112,7 +112,7 @@ export interface Interruption {
 
 /** An interrupted or slow download whose bytes are worth more than those of the new one, for now. */
 export interface Spare
-  extends Pick<Job, 'url' | 'way' | 'chain' | 'interruption' | 'promisedBps' | 'directBps'> {
+  extends Pick<Job, 'url' | 'way' | 'chain' | 'interruption' | 'isHeld' | 'promisedBps' | 'directBps'> {
   readonly downloadId: number;
   readonly bytes: number;
   /** Where it was slow, and is paused meanwhile: the seconds that it had left. */

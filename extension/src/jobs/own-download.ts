@@ -7,7 +7,7 @@ interface JobDownloads {
   readonly jobs: JobStore;
 }
 
-/** Pauses a download of a job for a moment. Should the background end meanwhile, its next life lets it go on. */
+/** Pauses a download of a job for a moment. It is held until a look sees it go on, be that in a later life of the background. */
 export async function hold(
   { downloads, jobs }: JobDownloads,
   { key }: Pick<Job, 'key'>,
@@ -18,13 +18,8 @@ export async function hold(
 }
 
 /** Lets a download that was held go on. Does not wait for that: in Firefox it settles when the download has ended. */
-export async function letGo(
-  { downloads, jobs }: JobDownloads,
-  { key }: Pick<Job, 'key'>,
-  downloadId: number,
-): Promise<void> {
-  downloads.resume(downloadId).catch(() => undefined);
-  await jobs.change(key, { isHeld: undefined });
+export function letGo(downloads: Downloads, id: number): void {
+  downloads.resume(id).catch(() => undefined);
 }
 
 /** Ends a download and takes it off the browser's list, as far as it is there. */

@@ -321,18 +321,16 @@ describe('going on', () => {
     expect(world.downloads.log).toEqual(['pause 2', 'resume 2']);
   });
 
-  it('leaves no download paused whose connection did not stand yet', async () => {
-    const world = setUp({}, half({ state: 'in_progress' }));
-    let stands = false;
+  it('leaves a download held whose connection did not stand yet, so that the next look resumes it again', async () => {
+    const world = setUp({}, half());
+    await world.jobs.add(interrupted(1));
     world.downloads.onResume = async (id) => {
-      if (stands) world.downloads.change(id, { paused: false });
+      const isStopped = world.downloads.items.get(id)?.state === 'interrupted';
+      if (isStopped) world.downloads.change(id, { state: 'in_progress', error: undefined });
     };
-    world.meanwhile = async () => {
-      stands = true;
-    };
-    await world.way.recovered(job(), half());
-    expect(world.downloads.items.get(2)).toMatchObject({ paused: false });
-    expect(world.downloads.log).toEqual(['pause 2', 'resume 2', 'resume 2']);
+    expect(await world.way.goOn(interrupted(1), half())).toEqual({ result: 'tried' });
+    expect(world.downloads.items.get(2)).toMatchObject({ state: 'in_progress', paused: true });
+    expect(await world.jobs.get('a')).toMatchObject({ isHeld: true });
   });
 });
 
@@ -452,6 +450,18 @@ describe('starting again', () => {
       },
     });
     expect(world.downloads.log).toEqual(['cancel 3', 'erase 3']);
+  });
+
+  it('is taken back to what the add-on had paused itself as to that: the next look lets it go on', async () => {
+    const hanging = half({ state: 'in_progress', error: undefined, paused: true });
+    const world = setUp(newDepot, hanging);
+    const held = interrupted(20, { isHeld: true });
+    await world.jobs.add(held);
+    await world.way.goOn(held, hanging);
+    const fresh = await world.jobs.get('a');
+    expect(fresh).toMatchObject({ downloadId: 3, isHeld: undefined });
+    await world.way.goOn(fresh as Job, half({ id: 3 }));
+    expect(await world.jobs.get('a')).toMatchObject({ downloadId: 2, isHeld: true });
   });
 
   const spare = { ...interrupted(3_600), downloadId: 2, bytes: 9 };

@@ -45,9 +45,6 @@ export interface BesideWayDependencies extends OtherWayDependencies {
 
 /** What the depot has just shown to somebody else comes within this time; a break may follow at once. */
 const FIRST_BYTES_MS = 300;
-/** How often, and after what time, a download that stays paused is resumed again: a connection stands within five seconds, or breaks. */
-const MOST_RESUMES = 20;
-const RESUME_AGAIN_MS = 250;
 /** In place of an infinite time, which storage does not know. */
 const LONGEST_SECONDS = 1e9;
 
@@ -193,7 +190,7 @@ export class BesideWay implements Way {
     const old = { download, leftSeconds: Math.min(leftSeconds, LONGEST_SECONDS) };
     const patch = await this.#startBeside(job, way, old);
     if (!patch) {
-      await letGo(this.#deps, job, download.id);
+      letGo(downloads, download.id);
       return undefined;
     }
     const { downloadId } = patch;
@@ -217,17 +214,13 @@ export class BesideWay implements Way {
     return { ...patch, spare: undefined };
   }
 
-  /** Pausing and resuming costs no request here, and gives the browser its five resumptions back. */
+  /**
+   * Pausing and resuming costs no request here, and gives the browser its five resumptions back. One whose connection does not stand
+   * yet takes no notice of being resumed until it does: the keeper's looks repeat it.
+   */
   async recovered(job: Job, download: Download): Promise<void> {
-    const { downloads, jobs } = this.#deps;
     await hold(this.#deps, job, download.id);
-    // One whose connection does not stand yet is paused at once, and takes no notice of being resumed until it does.
-    for (let time = 0; time < MOST_RESUMES; time += 1) {
-      await downloads.resume(download.id).catch(() => undefined);
-      if (!(await downloads.get(download.id))?.paused) break;
-      await this.#deps.pause(RESUME_AGAIN_MS);
-    }
-    await jobs.change(job.key, { isHeld: undefined });
+    letGo(this.#deps.downloads, download.id);
   }
 
   async release(): Promise<void> {
@@ -353,8 +346,8 @@ export class BesideWay implements Way {
   async #startBeside(job: Job, other: OtherWay, old: Old | undefined): Promise<Started | undefined> {
     const anew = await this.#startAnew(job, other);
     if (!anew) return undefined;
-    const { url, way, chain, interruption, promisedBps, directBps } = job;
-    const before = { url, way, chain, interruption, promisedBps, directBps };
+    const { url, way, chain, interruption, isHeld, promisedBps, directBps } = job;
+    const before = { url, way, chain, interruption, isHeld, promisedBps, directBps };
     const spare = old && {
       ...before,
       downloadId: old.download.id,

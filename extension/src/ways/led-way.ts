@@ -137,10 +137,10 @@ export class LedWay implements Way {
 
   /** Lets it go on, and notes which depot it comes from then. */
   async #letGo(job: Job, downloadId: number): Promise<void> {
-    const { answers, jobs } = this.#deps;
+    const { answers, downloads, jobs } = this.#deps;
     const note = (seen: SeenAnswer | undefined) => jobs.change(job.key, { servedBy: serverIn(seen) });
     void answers.nextOwnAnswer(job.url).then(note);
-    await letGo(this.#deps, job, downloadId);
+    letGo(downloads, downloadId);
   }
 
   /**
