@@ -313,6 +313,54 @@ describe('what stands on disk beside a new download', () => {
     expect(await world.theJob()).toMatchObject({ spare: undefined });
   });
 
+  /** Download 2 has 500 bytes, and began beside download 9, of which this is so now. */
+  async function beside(patch: Partial<Download>, copy: Partial<Download> = {}) {
+    const world = await setUp({ bytesReceived: 500, ...copy }, { spare: SPARE });
+    world.downloads.items.set(9, download({ id: 9, bytesReceived: 1_000, ...patch }));
+    world.goOn = async () => ({ result: 'moved', patch: { downloadId: 9, spare: undefined } });
+    return world;
+  }
+
+  it.each<[string, Partial<Download>, Partial<Download>]>([
+    ['goes on again and has more', { bytesReceived: 1_001 }, {}],
+    ['is whole, by itself or by the user', { state: 'complete', bytesReceived: 50_000_000 }, {}],
+    ['is whole while the new one is paused', { state: 'complete' }, { paused: true }],
+    ['goes on again when the user ends the new one', { bytesReceived: 1_001 }, { error: 'USER_CANCELED' }],
+  ])('counts again as soon as it is told that it %s', async (_what, patch, copy) => {
+    const world = await beside(patch, copy);
+    await world.keeper.follow(9);
+    expect(world.calls).toEqual(['go on at 0 s']);
+    expect(await world.theJob()).toMatchObject({ downloadId: 9, spare: undefined });
+  });
+
+  it.each<[string, Partial<Download>, Partial<Download>]>([
+    ['brings nothing more', {}, {}],
+    ['has gone on, and broke or was paused since', { paused: true, bytesReceived: 2_000 }, {}],
+    ['is whole, and not the file', { state: 'complete', totalBytes: 73 }, {}],
+  ])('leaves the new one alone when it %s', async (_what, patch, copy) => {
+    const world = await beside(patch, copy);
+    await world.keeper.follow(9);
+    expect([...world.calls, ...world.downloads.log]).toEqual([]);
+  });
+
+  it('goes for what has more than it has now, not than it had', async () => {
+    const world = await beside({ ...BROKEN, bytesReceived: 2_000 }, { bytesReceived: 1_500 });
+    await world.keeper.follow(2);
+    expect(world.downloads.log).toEqual([]);
+    world.downloads.change(2, { bytesReceived: 2_001 });
+    await sleep(world, 1);
+    expect(world.downloads.log).toEqual(['cancel 9', 'erase 9']);
+  });
+
+  it('is left to the user who lets it go on, and ends the new one', async () => {
+    for (const patch of [{}, { paused: true }]) {
+      const world = await beside(patch, { state: 'interrupted', error: 'USER_CANCELED' });
+      await world.keeper.follow(2);
+      expect(world.downloads.log).toEqual([]);
+      expect(await world.jobs.all()).toEqual([]);
+    }
+  });
+
   it('goes on where the new one has no room on the disk, which it has taken itself', async () => {
     const world = await setUp({ ...BROKEN, error: 'FILE_NO_SPACE' }, { spare: SPARE });
     world.goOn = async () => ({
@@ -325,9 +373,13 @@ describe('what stands on disk beside a new download', () => {
   });
 
   it('goes with the new one when the user ends that', async () => {
-    const world = await setUp({ state: 'interrupted', error: 'USER_CANCELED' }, { spare: SPARE });
-    await world.keeper.follow(2);
-    expect(world.downloads.log).toEqual(['cancel 9', 'erase 9']);
+    for (const patch of [BROKEN, { paused: true }]) {
+      const spare = { ...SPARE, leftSeconds: 60 };
+      const world = await setUp({ state: 'interrupted', error: 'USER_CANCELED' }, { spare });
+      world.downloads.items.set(9, download({ id: 9, ...patch }));
+      await world.keeper.follow(2);
+      expect(world.downloads.log).toEqual(['cancel 9', 'erase 9']);
+    }
   });
 });
 

@@ -39,8 +39,7 @@ const FROM_BEFORE = {
 } as const satisfies Partial<Job>;
 /** A network that wants its user to log in answers in the place of everybody, and browsers take that for the file. */
 const OTHER_FILE = 'other file';
-/** The browser's reason where the user has ended a download. */
-const USER_CANCELED = 'USER_CANCELED';
+
 /** What was resumed may take so long for its first byte. */
 const FIRST_BYTE_MS = 30_000;
 
@@ -129,7 +128,9 @@ export class JobKeeper {
       return;
     const asked = { ...stored, interruption: this.#awake(stored.interruption) };
     const download = await this.#downloadOf(asked, stored.downloadId);
-    if (!download) return this.#forget(asked);
+    // The user, or its connection, may have let it go on.
+    const spare = stored.spare && (await this.#deps.downloads.get(stored.spare.downloadId));
+    if (!download) return this.#forget(asked, spare);
     const isAnew = download.id !== stored.downloadId;
     const job = isAnew ? { ...asked, downloadId: download.id, ...FROM_BEFORE } : asked;
     if (isAnew) await this.#deps.jobs.change(key, { downloadId: download.id, ...FROM_BEFORE });
@@ -137,31 +138,37 @@ export class JobKeeper {
       if (isAsLong(download, job)) return this.#finish(job, download);
       return this.#isBroken(job, { ...download, error: OTHER_FILE }, isNow);
     }
+    if (spare && isBetter(spare, download, job) && (await this.#backToSpare(job, download))) return;
     if (download.paused && !job.isHeld) {
       if (!job.wasPaused || job.standstill)
         await this.#deps.jobs.change(key, { wasPaused: true, pace: undefined, standstill: undefined });
       return;
     }
     // Firefox says of all that is paused that the user has ended it; what has another reason broke meanwhile.
-    if (download.paused && (download.error ?? USER_CANCELED) === USER_CANCELED)
+    if (download.paused && (download.error ?? 'USER_CANCELED') === 'USER_CANCELED')
       return this.#letGo(job, download);
     if (job.isHeld && !download.paused) await this.#deps.jobs.change(key, { isHeld: undefined });
-    if (download.state === 'in_progress') return this.#isRunning(job, download);
-    if (download.error === USER_CANCELED) return this.#forget(job);
+    if (download.state === 'in_progress') return this.#isRunning(job, download, spare);
+    if (download.error === 'USER_CANCELED') return this.#forget(job, spare);
     if (isUnwritable(download)) return this.#isUnwritable(job, download);
     await this.#isBroken(job, download, isNow);
   }
 
   /** The room may have gone to what the add-on itself began beside another one: that one goes on then. */
   async #isUnwritable(job: Job, download: Download): Promise<void> {
+    if (await this.#backToSpare(job, download)) return;
+    const interruption = job.interruption ?? this.#newInterruption(job, download, download.error ?? '');
+    await this.#deps.jobs.change(job.key, { state: 'stuck', interruption });
+  }
+
+  /** Ends a job's download for what stands beside that; false where nothing does. */
+  async #backToSpare(job: Job, download: Download): Promise<boolean> {
     const { jobs, continuation, now, wakeAt } = this.#deps;
     const went = job.spare && (await continuation.goOn(job, download));
-    if (went?.result === 'moved') {
-      await jobs.change(job.key, { bytesAtMs: now(), ...went.patch });
-      return wakeAt(now() + FIRST_BYTES_LOOK_MS);
-    }
-    const interruption = job.interruption ?? this.#newInterruption(job, download, download.error ?? '');
-    await jobs.change(job.key, { state: 'stuck', interruption });
+    if (went?.result !== 'moved') return false;
+    await jobs.change(job.key, { bytesAtMs: now(), ...went.patch });
+    wakeAt(now() + FIRST_BYTES_LOOK_MS);
+    return true;
   }
 
   /** The download of a job; where the browser has numbered them anew, the one of its address that goes to the same file. */
@@ -188,7 +195,7 @@ export class JobKeeper {
     return interruption && { ...interruption, ...awakeWait(interruption, this.#deps.now()) };
   }
 
-  async #isRunning(job: Job, download: Download): Promise<void> {
+  async #isRunning(job: Job, download: Download, spare: Download | undefined): Promise<void> {
     const { jobs, downloads, continuation, now, wakeAt } = this.#deps;
     const bytes = Math.max(job.bytes, download.bytesReceived);
     const bytesAtMs = bytes > job.bytes ? now() : job.bytesAtMs;
@@ -201,8 +208,8 @@ export class JobKeeper {
     } else if (!isAllThere && now() - bytesAtMs >= STALL_MS)
       return this.#interrupt(job, download, 'no bytes');
     if (hasGoneOn && !isAllThere) await continuation.recovered(job, download);
-    const isAhead = job.spare !== undefined && bytes > job.spare.bytes;
-    if (job.spare && isAhead) await drop(downloads, job.spare.downloadId);
+    const isAhead = job.spare !== undefined && bytes > (spare?.bytesReceived ?? 0);
+    if (spare && isAhead) await drop(downloads, spare.id);
     const look = { atMs: now(), bytes: download.bytesReceived };
     const isWatched = !isAllThere && this.#isWatched(job);
     const paceBefore = isLateLook(job.standstill, look.atMs) ? undefined : job.pace;
@@ -245,8 +252,8 @@ export class JobKeeper {
   async #noteChange(job: Job, download: Download, patch: Partial<Job> | undefined): Promise<void> {
     const { jobs, now } = this.#deps;
     const { way, chain, servedBy, jobId, pace, changes = 0 } = job;
-    const before = { jobId, rateBps: pace?.rateBps, bytes: patch?.bytes ?? download.bytesReceived };
-    const lastChange = { atMs: now(), way, chain, servedBy, ...before };
+    const bytes = patch?.bytes ?? download.bytesReceived;
+    const lastChange = { atMs: now(), way, chain, servedBy, jobId, rateBps: pace?.rateBps, bytes };
     await jobs.change(job.key, {
       changes: changes + 1,
       pace: undefined,
@@ -322,10 +329,11 @@ export class JobKeeper {
     });
   }
 
-  /** The user has ended it, in the browser's own list or by a dialog. */
-  async #forget(job: Job): Promise<void> {
+  /** The user has ended it, in the browser's own list or by a dialog. What he lets go on beside it is his. */
+  async #forget(job: Job, spare: Download | undefined): Promise<void> {
     const { jobs, downloads, continuation } = this.#deps;
-    if (job.spare) await drop(downloads, job.spare.downloadId);
+    const isHeld = spare?.paused && (job.spare?.isHeld ?? job.spare?.leftSeconds);
+    if (spare?.state === 'interrupted' || (spare && isHeld)) await drop(downloads, spare.id);
     await continuation.release(job);
     await jobs.remove(job.key);
   }
@@ -334,6 +342,13 @@ export class JobKeeper {
 /** Whether what the browser calls whole is as long as the file: what came encoded is no job. */
 function isAsLong({ totalBytes }: Download, { file }: Job): boolean {
   return totalBytes === undefined || totalBytes === (file.totalBytes ?? totalBytes);
+}
+
+/** Whether what stands beside a job's download is the whole file, or goes on and has more of it. */
+function isBetter(spare: Download, { bytesReceived }: Download, job: Job): boolean {
+  if (spare.state === 'complete') return isAsLong(spare, job);
+  const isRunning = spare.state === 'in_progress' && !spare.paused;
+  return isRunning && spare.bytesReceived > Math.max(bytesReceived, job.spare?.bytes ?? 0);
 }
 
 /** Whether the first byte after a break should have come. */

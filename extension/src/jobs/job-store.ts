@@ -30,8 +30,11 @@ export class JobStore {
     return (await this.all()).find((job) => job.key === key);
   }
 
-  async ofDownload(downloadId: number): Promise<Job | undefined> {
-    return (await this.all()).findLast((job) => job.downloadId === downloadId);
+  /** The job whose download it is, or what stands beside that. */
+  async ofDownload(id: number): Promise<Job | undefined> {
+    return (await this.all()).findLast(({ downloadId, spare }) =>
+      [downloadId, spare?.downloadId].includes(id),
+    );
   }
 
   async ofUrl(url: string): Promise<Job | undefined> {

@@ -239,18 +239,13 @@ export class BesideWay implements Way {
     const { originalId } = job;
     const original = await downloads.get(originalId);
     // It was being ended already: what has taken its place is all that there is.
-    if (own && (!original || original.error === 'USER_CANCELED')) {
-      await endOriginal(downloads, originalId);
-      await jobs.change(job.key, { downloadId: own.id, state: 'running' });
-      return;
-    }
-    const outcome = own
-      ? await trySuccessor(this.#deps, job, own.id, { besideId: originalId, way: 'chain', isAnew: true })
-      : ({ why: 'depot-silent' } as const);
+    const isEnded = !original || original.error === 'USER_CANCELED';
+    const trial = { besideId: originalId, way: 'chain', isAnew: true } as const;
+    const outcome = own && (isEnded ? 'taken' : await trySuccessor(this.#deps, job, own.id, trial));
     if (own && outcome === 'ended') await this.#endBoth(job, own.id);
-    else if (!own || outcome !== 'taken' || !(await endOriginal(downloads, originalId)))
-      await this.#backToOriginal(job, own?.id, outcome === 'ended' ? { why: 'finished' } : outcome);
-    else await jobs.change(job.key, { downloadId: own.id, state: 'running' });
+    else if (own && outcome === 'taken' && (await endOriginal(downloads, originalId)))
+      await jobs.change(job.key, { downloadId: own.id, state: 'running' });
+    else await this.#backToOriginal(job, own?.id, { why: 'finished' });
   }
 
   /** `undefined` when the browser refuses. */
