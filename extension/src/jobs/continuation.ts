@@ -1,10 +1,11 @@
 import type { Download } from '../browser/download.ts';
 import type { Job } from './job.ts';
+import type { standstillLooks } from './standstill.ts';
 
 /** How an interrupted job can go on in this browser. */
 export interface Continuation {
   /** Left out where another way costs bytes. */
-  readonly standstill?: {
+  readonly standstill?: typeof standstillLooks & {
     /** Nothing has come to a running download for so long when it is asked why. */
     readonly afterMs: number;
     /**

@@ -7,6 +7,7 @@ import type { GoOn } from './continuation.ts';
 import type { Job } from './job.ts';
 import { JobKeeper } from './job-keeper.ts';
 import { JobStore } from './job-store.ts';
+import { standstillLooks } from './standstill.ts';
 
 const BROKEN = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true } as const;
 
@@ -32,6 +33,7 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, stan
     continuation: {
       ...(standstillMs !== undefined && {
         standstill: {
+          ...standstillLooks,
           afterMs: standstillMs,
           leaveGone: async () => {
             world.calls.push(`why still at ${(world.nowMs - NOW_MS) / 1_000} s`);

@@ -6,7 +6,6 @@ import type { JobStore } from './job-store.ts';
 import { drop, letGo } from './own-download.ts';
 import { isTooSlow, PACE_LOOK_MS, paceAt, secondsLeft } from './pace.ts';
 import { awakeWait, nextTryAtMs } from './retry-times.ts';
-import { isLateLook, isToBeAsked, standstillAt } from './standstill.ts';
 
 export interface KeeperDependencies {
   readonly downloads: Downloads;
@@ -212,12 +211,12 @@ export class JobKeeper {
     if (spare && isAhead) await drop(downloads, spare.id);
     const look = { atMs: now(), bytes: download.bytesReceived };
     const isWatched = !isAllThere && this.#isWatched(job);
-    const paceBefore = isLateLook(job.standstill, look.atMs) ? undefined : job.pace;
+    const still = continuation.standstill;
+    const paceBefore = still?.isLateLook(job.standstill, look.atMs) ? undefined : job.pace;
     const pace = isWatched ? paceAt(paceBefore, look, job) : undefined;
     const hasSlept = job.pace !== undefined && now() - job.pace.atMs >= STALL_MS * 2;
-    const { leaveGone, afterMs } = continuation.standstill ?? { afterMs: STALL_MS };
-    const standstill = isWatched && leaveGone ? standstillAt(job.standstill, look) : undefined;
-    const isStill = standstill !== undefined && isToBeAsked(standstill, afterMs);
+    const standstill = isWatched ? still?.standstillAt(job.standstill, look) : undefined;
+    const isStill = standstill !== undefined && still?.isToBeAsked(standstill, still.afterMs) === true;
     const changed = await jobs.change(job.key, {
       state: 'running',
       bytes,
@@ -230,7 +229,7 @@ export class JobKeeper {
       ...(isAhead ? { spare: undefined } : {}),
     });
     if (changed && isStill) {
-      const patch = await leaveGone?.(changed, download);
+      const patch = await still?.leaveGone(changed, download);
       if (patch) await this.#noteChange(changed, download, patch);
     } else if (changed && pace && isTooSlow(pace)) await this.#leaveSlowWay(changed, download);
     const watchMs = standstill ? STILL_LOOK_MS : PACE_LOOK_MS;

@@ -15,15 +15,12 @@ export interface Standstill {
 const LATE_LOOK_MS = 2_500;
 
 /** Whether the look before is so long ago that nothing can be said of the time since. */
-export function isLateLook(before: Standstill | undefined, atMs: number): boolean {
+function isLateLook(before: Standstill | undefined, atMs: number): boolean {
   return before !== undefined && (atMs < before.atMs || atMs - before.atMs > LATE_LOOK_MS);
 }
 
 /** The standstill at this look, by the one before. Bytes that come again count, too, as they do after a resumption. */
-export function standstillAt(
-  before: Standstill | undefined,
-  look: Pick<Standstill, 'atMs' | 'bytes'>,
-): Standstill {
+function standstillAt(before: Standstill | undefined, look: Pick<Standstill, 'atMs' | 'bytes'>): Standstill {
   const anew = { ...look, sinceMs: look.atMs, isKnown: false };
   if (!before || look.bytes < before.bytes) return { ...anew, hasMoved: false };
   if (look.bytes > before.bytes) return { ...anew, hasMoved: true };
@@ -31,6 +28,9 @@ export function standstillAt(
 }
 
 /** Whether it is time to ask why nothing comes. */
-export function isToBeAsked({ atMs, sinceMs, hasMoved, isKnown }: Standstill, afterMs: number): boolean {
+function isToBeAsked({ atMs, sinceMs, hasMoved, isKnown }: Standstill, afterMs: number): boolean {
   return hasMoved && !isKnown && atMs - sinceMs >= afterMs;
 }
+
+/** How a job is seen standing still: a part of its own, which only those have who do something about it. */
+export const standstillLooks = { isLateLook, standstillAt, isToBeAsked };

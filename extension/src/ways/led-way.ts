@@ -3,6 +3,7 @@ import type { Download } from '../browser/download.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
 import { drop, hold, letGo } from '../jobs/own-download.ts';
+import { standstillLooks } from '../jobs/standstill.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { JobRules, type JobRulesDependencies } from './job-rules.ts';
@@ -51,6 +52,7 @@ const TRIES_THROUGH_MASTER = 3;
 export class LedWay implements Way {
   readonly standsBeside = false;
   readonly standstill = {
+    ...standstillLooks,
     afterMs: STILL_MS,
     leaveGone: (job: Job, download: Download) => this.#leaveGone(job, download),
   };
