@@ -240,7 +240,7 @@ api.downloads.onChanged.addListener(({ id, filename }) => {
 });
 api.permissions.onAdded.addListener(() => void keepInStep());
 api.permissions.onRemoved.addListener(() => void keepInStep());
-api.downloads.onErased.addListener((id) => void keeper.follow(id));
+api.downloads.onErased.addListener((id) => void keeper.follow(id, true));
 
 const linkDependencies: LinkDependencies = {
   downloads,
@@ -333,5 +333,5 @@ answerMessages({
 });
 
 void keepInStep();
-void recoverJobs({ jobs, way, keeper });
+void recoverJobs({ downloads, jobs, way, keeper, pause });
 void jobs.all().then((all) => showBadge(all, sign));

@@ -115,12 +115,45 @@ describe('a job whose download', () => {
     expect(await world.theJob()).toMatchObject({ state: 'done', bytes: 73 });
   });
 
-  it.each<[string, Partial<Download>]>([
-    ['was cancelled by the user', { state: 'interrupted', error: 'USER_CANCELED' }],
-    ['belongs to somebody else after the browser has numbered anew', { url: 'https://other.example/' }],
-  ])('%s is forgotten', async (_what, patch) => {
-    const world = await setUp(patch);
+  it('was cancelled by the user is forgotten', async () => {
+    const world = await setUp({ state: 'interrupted', error: 'USER_CANCELED' });
     await world.keeper.follow(2);
+    expect(await world.jobs.all()).toEqual([]);
+    expect(world.calls).toEqual(['released']);
+  });
+
+  it('was erased by the user is forgotten at once', async () => {
+    const world = await setUp({});
+    await world.downloads.erase(2);
+    await world.keeper.follow(2, true);
+    expect(await world.jobs.all()).toEqual([]);
+    expect(world.calls).toEqual(['released']);
+  });
+
+  it('is not in the list of a browser that has just started is kept, and found when the list comes', async () => {
+    const world = await setUp(BROKEN);
+    const listed = world.downloads.items.get(2) as Download;
+    world.downloads.items.clear();
+    await world.keeper.look();
+    await sleep(world, 14);
+    expect(await world.theJob()).toMatchObject({ state: 'running' });
+    world.downloads.items.set(2, listed);
+    await sleep(world, 1);
+    expect(await world.theJob()).toMatchObject({ state: 'waiting' });
+    await sleep(world, 1);
+    expect(world.calls).toEqual(['go on at 30.25 s']);
+  });
+
+  it.each<[string, Partial<Download>]>([
+    ['is missing', { id: 7, url: 'https://other.example/' }],
+    ['belongs to somebody else after the browser has numbered anew', { url: 'https://other.example/' }],
+  ])('%s for half a minute is forgotten', async (_what, patch) => {
+    const world = await setUp(patch);
+    if (patch.id) world.downloads.items.clear();
+    await world.keeper.look();
+    await sleep(world, 14);
+    expect(await world.jobs.all()).toHaveLength(1);
+    await sleep(world, 1);
     expect(await world.jobs.all()).toEqual([]);
     expect(world.calls).toEqual(['released']);
   });
@@ -355,12 +388,10 @@ describe('what stands on disk beside a new download', () => {
   });
 
   it('is left to the user who lets it go on, and ends the new one', async () => {
-    for (const patch of [{}, { paused: true }]) {
-      const world = await beside(patch, { state: 'interrupted', error: 'USER_CANCELED' });
-      await world.keeper.follow(2);
-      expect(world.downloads.log).toEqual([]);
-      expect(await world.jobs.all()).toEqual([]);
-    }
+    const world = await beside({}, { state: 'interrupted', error: 'USER_CANCELED' });
+    await world.keeper.follow(2);
+    expect(world.downloads.log).toEqual([]);
+    expect(await world.jobs.all()).toEqual([]);
   });
 
   it('goes on where the new one has no room on the disk, which it has taken itself', async () => {
@@ -568,7 +599,9 @@ describe('a browser that was started again, and numbers its downloads anew,', ()
     await world.keeper.follow(2);
     world.downloads.items.clear();
     world.downloads.items.set(7, renumbered(patch));
+    world.wakeUps.length = 0;
     await world.keeper.look();
+    while (world.wakeUps.length > 0) await sleep(world, 1);
     expect(await world.jobs.all()).toEqual([]);
     expect(world.downloads.log).toEqual([]);
   });
@@ -579,7 +612,7 @@ describe('a browser that was started again, and numbers its downloads anew,', ()
     await world.jobs.add(job({ key: 'b', downloadId: 7 }));
     world.downloads.items.clear();
     world.downloads.items.set(7, renumbered());
-    await world.keeper.follow(2);
+    await world.keeper.follow(2, true);
     expect((await world.jobs.all()).map(({ key }) => key)).toEqual(['b']);
   });
 });

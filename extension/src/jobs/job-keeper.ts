@@ -18,13 +18,13 @@ export interface KeeperDependencies {
 
 /** While a job is to deliver its first bytes: no event tells of them, and a break before a look costs one of Chromium's five. */
 const FIRST_BYTES_LOOK_MS = 500;
-/** While a job is to deliver more than another one. */
+/** While a job is to deliver more than another one, or its download is missing. */
 const PROGRESS_LOOK_MS = 2_000;
 /** While a job is to be seen standing still. */
 const STILL_LOOK_MS = 1_000;
 /** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
 const STALL_MS = 60_000;
-/** A job stands by then, or the background that was to begin it is no more. */
+/** A job stands by then, or the background that was to begin it is no more; and a browser that starts knows its list. */
 const STARTING_MS = 30_000;
 /** Times that one job is led to another way because it is slow: more would be hopping. */
 const MAX_CHANGES = 3;
@@ -49,6 +49,8 @@ const FIRST_BYTE_MS = 30_000;
 export class JobKeeper {
   readonly #deps: KeeperDependencies;
   readonly #turns = new Map<string, Promise<void>>();
+  /** Since when the browser knows no download of a job: one that has just started answers before it knows its list. */
+  readonly #missed = new Map<string, number>();
 
   constructor(deps: KeeperDependencies) {
     this.#deps = deps;
@@ -59,9 +61,10 @@ export class JobKeeper {
     this.#deps.wakeAt(this.#deps.now() + STARTING_MS);
   }
 
-  /** Looks at a download that may have changed, and does what its present state asks for. */
-  async follow(downloadId: number): Promise<void> {
+  /** Looks at a download that may have changed, or was erased, and does what its present state asks for. */
+  async follow(downloadId: number, isErased = false): Promise<void> {
     const job = await this.#deps.jobs.ofDownload(downloadId);
+    if (job && isErased) this.#missed.set(job.key, 0);
     if (job) await this.#inTurn(job.key, false);
   }
 
@@ -129,7 +132,14 @@ export class JobKeeper {
     const download = await this.#downloadOf(asked, stored.downloadId);
     // The user, or its connection, may have let it go on.
     const spare = stored.spare && (await this.#deps.downloads.get(stored.spare.downloadId));
-    if (!download) return this.#forget(asked, spare);
+    if (!download) {
+      const { now, wakeAt } = this.#deps;
+      const sinceMs = this.#missed.get(key) ?? now();
+      if (now() - sinceMs >= STARTING_MS) return this.#forget(asked, spare);
+      this.#missed.set(key, sinceMs);
+      return wakeAt(now() + PROGRESS_LOOK_MS);
+    }
+    this.#missed.delete(key);
     const isAnew = download.id !== stored.downloadId;
     const job = isAnew ? { ...asked, downloadId: download.id, ...FROM_BEFORE } : asked;
     if (isAnew) await this.#deps.jobs.change(key, { downloadId: download.id, ...FROM_BEFORE });
@@ -156,7 +166,7 @@ export class JobKeeper {
   /** The room may have gone to what the add-on itself began beside another one: that one goes on then. */
   async #isUnwritable(job: Job, download: Download): Promise<void> {
     if (await this.#backToSpare(job, download)) return;
-    const interruption = job.interruption ?? this.#newInterruption(job, download, download.error ?? '');
+    const interruption = job.interruption ?? this.#newInterruption(job, download);
     await this.#deps.jobs.change(job.key, { state: 'stuck', interruption });
   }
 
@@ -212,17 +222,16 @@ export class JobKeeper {
     const look = { atMs: now(), bytes: download.bytesReceived };
     const isWatched = !isAllThere && this.#isWatched(job);
     const still = continuation.standstill;
-    const paceBefore = still?.isLateLook(job.standstill, look.atMs) ? undefined : job.pace;
-    const pace = isWatched ? paceAt(paceBefore, look, job) : undefined;
+    const standstill = isWatched ? still?.standstillAt(job.standstill, look, still.afterMs) : undefined;
+    const pace = isWatched ? paceAt(standstill?.isLate ? undefined : job.pace, look, job) : undefined;
     const hasSlept = job.pace !== undefined && now() - job.pace.atMs >= STALL_MS * 2;
-    const standstill = isWatched ? still?.standstillAt(job.standstill, look) : undefined;
-    const isStill = standstill !== undefined && still?.isToBeAsked(standstill, still.afterMs) === true;
+    const isStill = standstill?.isKnown && !job.standstill?.isKnown;
     const changed = await jobs.change(job.key, {
       state: 'running',
       bytes,
       bytesAtMs,
       pace,
-      standstill: standstill && { ...standstill, isKnown: standstill.isKnown || isStill },
+      standstill,
       ...(hasSlept ? { wasPaused: true } : {}),
       ...(download.name === '' ? {} : { path: pathOf(download) }),
       ...(hasGoneOn ? { interruption: undefined } : {}),
@@ -264,14 +273,14 @@ export class JobKeeper {
   async #isBroken(job: Job, download: Download, isNow: boolean): Promise<void> {
     const { interruption } = job;
     const isNew = interruption === undefined || download.bytesReceived > interruption.bytes;
-    if (isNew) return this.#interrupt(job, download, download.error ?? '');
+    if (isNew) return this.#interrupt(job, download);
     if (job.state === 'click' && !isNow) return;
     if (this.#deps.now() < interruption.nextTryAtMs && !isNow)
       return this.#deps.wakeAt(interruption.nextTryAtMs);
     await this.#tryOn(job, interruption, download);
   }
 
-  async #interrupt(job: Job, download: Download, problem: string): Promise<void> {
+  async #interrupt(job: Job, download: Download, problem = download.error): Promise<void> {
     const { jobs, now, wakeAt } = this.#deps;
     const interruption = this.#newInterruption(job, download, problem);
     await jobs.change(job.key, {
@@ -304,7 +313,7 @@ export class JobKeeper {
     else if (nextMs !== undefined) wakeAt(nextMs);
   }
 
-  #newInterruption(job: Job, download: Download, problem: string): Interruption {
+  #newInterruption(job: Job, download: Download, problem = download.error ?? ''): Interruption {
     const sinceMs = this.#deps.now();
     return {
       sinceMs,
@@ -331,8 +340,7 @@ export class JobKeeper {
   /** The user has ended it, in the browser's own list or by a dialog. What he lets go on beside it is his. */
   async #forget(job: Job, spare: Download | undefined): Promise<void> {
     const { jobs, downloads, continuation } = this.#deps;
-    const isHeld = spare?.paused && (job.spare?.isHeld ?? job.spare?.leftSeconds);
-    if (spare?.state === 'interrupted' || (spare && isHeld)) await drop(downloads, spare.id);
+    if (spare?.paused || spare?.state === 'interrupted') await drop(downloads, spare.id);
     await continuation.release(job);
     await jobs.remove(job.key);
   }
@@ -346,8 +354,8 @@ function isAsLong({ totalBytes }: Download, { file }: Job): boolean {
 /** Whether what stands beside a job's download is the whole file, or goes on and has more of it. */
 function isBetter(spare: Download, { bytesReceived }: Download, job: Job): boolean {
   if (spare.state === 'complete') return isAsLong(spare, job);
-  const isRunning = spare.state === 'in_progress' && !spare.paused;
-  return isRunning && spare.bytesReceived > Math.max(bytesReceived, job.spare?.bytes ?? 0);
+  const isAhead = spare.bytesReceived > Math.max(bytesReceived, job.spare?.bytes ?? 0);
+  return isAhead && spare.state === 'in_progress' && !spare.paused;
 }
 
 /** Whether the first byte after a break should have come. */

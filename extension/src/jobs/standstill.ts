@@ -7,7 +7,9 @@ export interface Standstill {
   readonly sinceMs: number;
   /** Whether it said less before: what has not begun does not stand still. */
   readonly hasMoved: boolean;
-  /** Whether somebody has been asked why. */
+  /** Whether this look comes too late to say anything of the time since the one before. */
+  readonly isLate: boolean;
+  /** Whether somebody is asked why, or has been. */
   readonly isKnown: boolean;
 }
 
@@ -19,18 +21,29 @@ function isLateLook(before: Standstill | undefined, atMs: number): boolean {
   return before !== undefined && (atMs < before.atMs || atMs - before.atMs > LATE_LOOK_MS);
 }
 
-/** The standstill at this look, by the one before. Bytes that come again count, too, as they do after a resumption. */
-function standstillAt(before: Standstill | undefined, look: Pick<Standstill, 'atMs' | 'bytes'>): Standstill {
-  const anew = { ...look, sinceMs: look.atMs, isKnown: false };
+/** The standstill at this look, by the one before: after so long somebody is to be asked why. */
+function standstillAt(
+  before: Standstill | undefined,
+  look: Pick<Standstill, 'atMs' | 'bytes'>,
+  afterMs: number,
+): Standstill {
+  const still = soFar(before, look);
+  const isLate = isLateLook(before, look.atMs);
+  return { ...still, isLate, isKnown: still.isKnown || isToBeAsked(still, afterMs) };
+}
+
+/** Bytes that come again count, too, as they do after a resumption. */
+function soFar(before: Standstill | undefined, look: Pick<Standstill, 'atMs' | 'bytes'>): Standstill {
+  const anew = { ...look, sinceMs: look.atMs, isKnown: false, isLate: false };
   if (!before || look.bytes < before.bytes) return { ...anew, hasMoved: false };
   if (look.bytes > before.bytes) return { ...anew, hasMoved: true };
   return { ...before, atMs: look.atMs, ...(isLateLook(before, look.atMs) ? { sinceMs: look.atMs } : {}) };
 }
 
 /** Whether it is time to ask why nothing comes. */
-function isToBeAsked({ atMs, sinceMs, hasMoved, isKnown }: Standstill, afterMs: number): boolean {
-  return hasMoved && !isKnown && atMs - sinceMs >= afterMs;
+function isToBeAsked({ atMs, sinceMs, hasMoved }: Standstill, afterMs: number): boolean {
+  return hasMoved && atMs - sinceMs >= afterMs;
 }
 
 /** How a job is seen standing still: a part of its own, which only those have who do something about it. */
-export const standstillLooks = { isLateLook, standstillAt, isToBeAsked };
+export const standstillLooks = { standstillAt };
