@@ -371,13 +371,7 @@ export const ERRORS = {
     'The origin gave an answer that is not correct HTTP: try again, or go direct.',
     true,
   ),
-  'origin-end-unsure': entry(
-    502,
-    'depot',
-    false,
-    'The answer has no length, and its end cannot be told from a cut here, where Node ends TLS: go direct.',
-    true,
-  ),
+  'origin-end-unsure': entry(502, 'depot', false, 'Nothing shows the end of this answer: go direct.', true),
   'origin-changed': entry(
     502,
     'origin',
