@@ -1,7 +1,7 @@
 /** Builds the add-on. Run as a program it builds the packages for both browsers, without any default. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ERRORS, type ErrorEntry } from '@longhaul/shared';
+import { ERRORS, type ErrorCode, type ErrorEntry } from '@longhaul/shared';
 import { build, type Plugin } from 'vite';
 import { drawIcon } from './icons/draw-icon.ts';
 import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
@@ -20,9 +20,20 @@ export interface BuildOptions {
   readonly updateBase?: string;
 }
 
+/** What masters say to operators and to depots alone, and depots to each other. */
+const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
+  'caller-not-proved',
+  'depot-address-not-allowed',
+  'depot-registry-full',
+  'join-tokens-full',
+  'name-not-listed',
+  'no-other-chain',
+  'too-many-challenges',
+]);
 /** Failures that never travel over HTTP, and those that masters tell depots of: nobody tells the add-on of them. */
 const UNHEARD = Object.entries(ERRORS).filter(
-  ([, { status, blame, direct }]) => status === 0 || (blame === 'depot' && status !== 503 && !direct),
+  ([code, { status, blame, direct }]) =>
+    status === 0 || (blame === 'depot' && status !== 503 && !direct) || OF_OTHERS.has(code),
 );
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
