@@ -544,6 +544,26 @@ describe('leaving a slow chain', () => {
     expect(world.nowMs - NOW_MS).toBe(10_000);
   });
 
+  it.each<[string, Partial<Download>]>([
+    ['paused', { paused: true }],
+    ['cancelled', { state: 'interrupted', error: 'USER_CANCELED' }],
+  ])('starts nothing beside what the user has %s while others were asked', async (_what, done) => {
+    const world = setUp({}, running);
+    const way = setUp(
+      {
+        downloads: world.downloads,
+        probeFile: async () => {
+          world.downloads.change(2, done);
+          return SAME;
+        },
+      },
+      running,
+    ).way;
+    expect(await way.change(slow, running, 1_000)).toBeUndefined();
+    expect(await way.lead(slow, running, 'elsewhere')).toEqual({ result: 'not-yet', problem: '' });
+    expect(world.downloads.log).toEqual([]);
+  });
+
   it('gives no byte up for what ends later than that, or does not have the file', async () => {
     const world = setUp({}, running);
     expect(await world.way.change(slow, running, 19)).toBeUndefined();

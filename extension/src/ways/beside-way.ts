@@ -3,7 +3,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
-import { drop, hold, letGo } from '../jobs/own-download.ts';
+import { doneMeanwhile, drop, hold, letGo } from '../jobs/own-download.ts';
 import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import type { Outcome } from '../judge/why-left.ts';
@@ -119,6 +119,8 @@ export class BesideWay implements Way {
     // A resumption that is answered 403 or 404 drops the bytes, and the browser allows five: so knock first.
     const problem = await problemAt(this.#deps, download.finalUrl, job, download.bytesReceived);
     if (isStopped && problem === undefined) {
+      const done = await doneMeanwhile(downloads, download);
+      if (done) return done;
       await downloads.resume(download.id).catch(() => undefined);
       await this.#deps.pause(FIRST_BYTES_MS);
       const resumed = await downloads.get(download.id);
@@ -149,7 +151,8 @@ export class BesideWay implements Way {
     // What two downloads have on disk is enough.
     if (job.spare) return NOT_YET;
     const way = await wantedWay(this.#deps, job, to, 0);
-    if (!way) return NOT_YET;
+    const done = way && (await doneMeanwhile(this.#deps.downloads, download));
+    if (!way || done) return done ?? NOT_YET;
     if (download.state !== 'interrupted') return this.#replace(job, download, way);
     return this.#moveTo(job, way, { download });
   }
@@ -186,6 +189,7 @@ export class BesideWay implements Way {
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return undefined;
     const way = await this.#newWay(job, job.chain);
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return undefined;
+    if (await doneMeanwhile(downloads, download)) return undefined;
     await hold(this.#deps, job, download.id);
     const old = { download, leftSeconds: Math.min(leftSeconds, LONGEST_SECONDS) };
     const patch = await this.#startBeside(job, way, old);
@@ -323,7 +327,8 @@ export class BesideWay implements Way {
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
     const way = await this.#newWay(job, job.chain.slice(0, 1));
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
-    return this.#moveTo(job, way, old && { download: old });
+    const done = old && (await doneMeanwhile(this.#deps.downloads, old));
+    return done ?? this.#moveTo(job, way, old && { download: old });
   }
 
   /** What starts beside what is on disk has the file's name at once. */

@@ -31,6 +31,7 @@ interface Answers {
   readonly master?: PlanReply;
   /** Who is at the entry depot's address. */
   readonly there?: string | undefined;
+  readonly whileProbed?: () => void;
   /** What the user has changed. */
   readonly settings?: Partial<Settings>;
 }
@@ -76,6 +77,7 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
     },
     probeFile: async (place, _signal, atByte) => {
       probed.push([place, atByte]);
+      answers.whileProbed?.();
       return (place === ORIGIN ? answers.origin : answers.chain) ?? SAME;
     },
     whoIsAt: async () => answers.there,
@@ -328,6 +330,31 @@ describe('going on', () => {
     expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
   });
 
+  const hanging = download({ id: 2 });
+  const cancelled = { state: 'interrupted', error: 'USER_CANCELED', canResume: false } as const;
+  it.each<[string, Download, Partial<Download> | 'removed', string]>([
+    ['tries a broken one again', broken, { state: 'in_progress', canResume: false }, 'tried'],
+    ['cancels one that hangs', hanging, cancelled, 'not-yet'],
+    ['pauses one that hangs', hanging, { ...cancelled, paused: true, canResume: true }, 'not-yet'],
+    ['removes it', broken, 'removed', 'not-yet'],
+  ])(
+    'changes nothing that the user has done while others were asked: he %s',
+    async (_what, one, done, result) => {
+      for (const call of ['goOn', 'lead'] as const) {
+        const { downloads, log, way } = setUpWith(
+          {
+            whileProbed: () =>
+              done === 'removed' ? void downloads.items.delete(2) : downloads.change(2, done),
+          },
+          undefined,
+          one,
+        );
+        const went = await (call === 'goOn' ? way.goOn(tried(0), one) : way.lead(tried(0), one, 'elsewhere'));
+        expect([went.result, log]).toEqual([result, []]);
+      }
+    },
+  );
+
   it('leaves one that hangs alone while nobody has the rest: paused it would be the user’s', async () => {
     const { log, way } = setUpWith({ chain: SILENT }, undefined, download({ id: 2 }));
     expect(await way.goOn(tried(0), download({ id: 2 }))).toMatchObject({ result: 'not-yet' });
@@ -361,7 +388,8 @@ describe('going on', () => {
     });
     expect(probed).toEqual([[location(), 0]]);
     expect(log).toEqual(['cancel 2', 'erase 2', LEAD, `start ${ORIGIN} as file.iso`]);
-    expect(await way.goOn({ ...tried(0), restarts: 3 }, gone)).toEqual({ result: 'lost' });
+    const last = setUp(undefined, gone);
+    expect(await last.way.goOn({ ...tried(0), restarts: 3 }, gone)).toEqual({ result: 'lost' });
   });
 
   it('waits with that, too, until somebody has the file', async () => {

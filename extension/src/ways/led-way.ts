@@ -2,7 +2,7 @@ import type { whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
-import { drop, hold, letGo } from '../jobs/own-download.ts';
+import { doneMeanwhile, drop, hold, letGo } from '../jobs/own-download.ts';
 import { standstillLooks } from '../jobs/standstill.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
@@ -110,6 +110,8 @@ export class LedWay implements Way {
       if (job.restarts < MAX_RESTARTS) await removeOther(downloads, download.id);
       return this.#startOver(job, found.way);
     }
+    const done = await doneMeanwhile(downloads, download);
+    if (done) return done;
     // One that hangs keeps its connection until it is paused.
     if (isHanging) await hold(this.#deps, job, download.id);
     const now = (await downloads.get(download.id)) ?? download;
@@ -123,6 +125,8 @@ export class LedWay implements Way {
     const { downloads } = this.#deps;
     const way = await wantedWay(this.#deps, job, to, Math.max(job.bytes, download.bytesReceived));
     if (!way) return { result: 'not-yet', problem: '' };
+    const done = await doneMeanwhile(downloads, download);
+    if (done) return done;
     if (download.state === 'in_progress') await hold(this.#deps, job, download.id);
     const now = await downloads.get(download.id);
     if (now?.state === 'complete') return { result: 'not-yet', problem: '' };
