@@ -9,7 +9,7 @@ import { greetDepot, probeFile, whoIsAt } from './ask/probe-file.ts';
 import { tellMaster } from './ask/tell-master.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api, type DownloadItem, type Suggest } from './browser/browser-api.ts';
-import { browserDiversions, leaveFailedPage, lookAgain } from './browser/diversions.ts';
+import { holdAnswers, leaveFailedPage, lookAgain, putRules } from './browser/diversions.ts';
 import { type Download, toDownload } from './browser/download.ts';
 import { browserDownloads as downloads } from './browser/downloads.ts';
 import { hasAccess } from './browser/has-access.ts';
@@ -26,7 +26,7 @@ import { Divert, isOn } from './divert/divert.ts';
 import { divertAnswer } from './divert/divert-answer.ts';
 import { linkRules } from './divert/link-rules.ts';
 import { MasterHealth } from './divert/master-health.ts';
-import { Rescue } from './divert/rescue.ts';
+import { isAtDepot, Rescue } from './divert/rescue.ts';
 import { HistoryStore } from './history/history-store.ts';
 import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
@@ -186,20 +186,17 @@ const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
 const divert: Divert = new Divert({
   settings: takeSettings,
   health,
-  rules: isChromium ? linkRules : () => [],
-  diversions: browserDiversions(
-    isChromium
-      ? async () => undefined
-      : async (held) => {
-          const seen = answers.toAnswer(held);
-          const order = await divertAnswer(held, seen, takeDependencies);
-          await noteMaster(order);
-          if (!order || !('plan' in order)) return undefined;
-          adoption.expect(order);
-          rescue.led(held.requestId, order.originUrl, offeredName(seen.headers));
-          return order.plan.location;
-        },
-  ),
+  divertBy: isChromium
+    ? (isOn, set) => putRules(isOn ? linkRules(set) : [])
+    : holdAnswers(async (held) => {
+        const seen = answers.toAnswer(held);
+        const order = await divertAnswer(held, seen, takeDependencies);
+        await noteMaster(order);
+        if (!order || !('plan' in order)) return undefined;
+        adoption.expect(order);
+        rescue.led(held.requestId, order.originUrl, offeredName(seen.headers));
+        return order.plan.location;
+      }, isAtDepot),
   keepLooking: lookAgain(() => void divert.look()),
 });
 

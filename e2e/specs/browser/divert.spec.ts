@@ -1,5 +1,11 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
-import { changeSettings, isLookedAfter, linkRuleCount } from '../../fixtures/ask-addon.ts';
+import {
+  changeSettings,
+  isLookedAfter,
+  linkRuleCount,
+  shownHeaders,
+  watchHeaders,
+} from '../../fixtures/ask-addon.ts';
 import {
   clickLink,
   expectDirect,
@@ -30,6 +36,23 @@ test('nothing is fetched twice: the file comes through depots alone, under its n
   const own = requestsOf(world, '/files/unwasted.iso').filter(({ headers }) => !headers.via);
   // Chromium does not ask the origin at all; Firefox hears its head, and hangs up.
   expect(own).toHaveLength(user.kind === 'chromium' ? 0 : 1);
+});
+
+test('neither master nor depots are shown the page that a diverted file was linked on, nor cookies', async ({
+  user,
+  world,
+}) => {
+  await watchHeaders(user);
+  await clickLink(user, world, '/files/unshown.iso');
+  await expectFile(user, 'unshown.iso');
+  const asked = (await shownHeaders(user)).filter(
+    ({ url }) => new URL(url).host !== new URL(world.originUrl).host,
+  );
+  expect(asked).not.toEqual([]);
+  for (const { names } of asked) {
+    expect(names).not.toContain('referer');
+    expect(names).not.toContain('cookie');
+  }
 });
 
 test('a page that takes frames from itself alone has what it starts in one, through depots', async ({

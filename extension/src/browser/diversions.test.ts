@@ -1,24 +1,41 @@
 import { expect, it, vi } from 'vitest';
-import { browserDiversions } from './diversions.ts';
+import { isAtDepot } from '../divert/rescue.ts';
+import { location } from '../testing/plan.ts';
+import { holdAnswers } from './diversions.ts';
 
-const { event } = vi.hoisted(() => ({
-  event: { addListener: vi.fn<() => void>(), removeListener: vi.fn<() => void>(), hasListener: () => false },
-}));
+const { answered, sending } = vi.hoisted(() => {
+  const event = () => ({
+    addListener: vi.fn<(...args: unknown[]) => void>(),
+    removeListener: vi.fn<() => void>(),
+    hasListener: () => false,
+  });
+  return { answered: event(), sending: event() };
+});
 vi.mock('./browser-api.ts', () => ({
   api: {
     // Firefox is about to get Chromium's event.
     downloads: { onDeterminingFilename: {} },
-    webRequest: { onHeadersReceived: event },
+    webRequest: { onHeadersReceived: answered, onBeforeSendHeaders: sending },
   },
 }));
 
-it('holds answers whatever events Firefox has, but none that a frame waits for: its page may forbid it to come from elsewhere', () => {
-  browserDiversions(async () => undefined).holdAnswers(true);
-  expect(event.addListener.mock.calls).toEqual([
-    [
-      expect.any(Function),
-      { urls: ['http://*/*', 'https://*/*'], types: ['main_frame'] },
-      ['blocking', 'responseHeaders'],
-    ],
+const PAGES = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame'] };
+
+it('holds answers whatever events Firefox has, but none that a frame waits for: its page may forbid it to come from elsewhere', async () => {
+  await holdAnswers(async () => undefined, isAtDepot)(true);
+  expect(answered.addListener.mock.calls).toEqual([
+    [expect.any(Function), PAGES, ['blocking', 'responseHeaders']],
   ]);
+});
+
+it('shows a depot neither cookies nor the page, which whoever is asked else is shown', async () => {
+  await holdAnswers(async () => undefined, isAtDepot)(true);
+  const [send, ...how] = sending.addListener.mock.lastCall ?? [];
+  expect(how).toEqual([PAGES, ['blocking', 'requestHeaders']]);
+  const lines = ['Host', 'Referer', 'cookie'].map((name) => ({ name, value: 'x' }));
+  const sent = (url: string) => (send as (request: object) => unknown)({ url, requestHeaders: lines });
+  const entry = location();
+  const stepwise = entry.replace(/server=.*/, 'depot=rj-1&port=8472');
+  for (const url of [entry, stepwise]) expect(sent(url)).toEqual({ requestHeaders: lines.slice(0, 1) });
+  expect(sent('https://origin.example/file.iso?x=1')).toEqual({});
 });

@@ -1,6 +1,5 @@
 import { api } from './browser-api.ts';
-import type { RequestEvent } from './requests.ts';
-import { isChromium } from './target.ts';
+import type { HeaderLine, RequestEvent } from './requests.ts';
 
 /** What is known of a request whose answer is held. */
 export interface HeldAnswer extends RequestEvent {
@@ -9,12 +8,10 @@ export interface HeldAnswer extends RequestEvent {
   readonly cookieStoreId?: string;
 }
 
-/** What the browser does with requests for files before the add-on sees a download. */
-export interface Diversions {
-  /** Puts these rules in place of those before. Firefox, which sees answers in time, has none. */
-  setRules(rules: readonly object[]): Promise<void>;
-  /** Whether answers are held until the add-on has said where their files come from. Chromium knows no such thing. */
-  holdAnswers(isOn: boolean): void;
+/** A request that is about to go out. */
+interface Request {
+  readonly url: string;
+  readonly requestHeaders?: readonly HeaderLine[];
 }
 
 const ALARM = 'look-at-master';
@@ -29,35 +26,50 @@ const PAGE_LOOK_MS = 100;
 /** A page that does not stand by then is left alone. */
 const PAGE_LOOKS = 30;
 
-/** Only Firefox lets an add-on hold an answer. No event tells it: each browser is about to get those of the other. */
-const canHold = !isChromium;
+/** What tells of a user, and is for the origin alone. */
+const PERSONAL = /^(cookie|referer)$/i;
+/** A redirect of what a frame asks for may be against its page's policy, and end the download. */
+const HELD = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame'] };
 
-/** Diverts requests of pages, as the browser lets an add-on do it. */
-export function browserDiversions(redirect: Redirect): Diversions {
+/** The types know Chromium's listeners, which answer at once. */
+type BlockingEvent = Record<'addListener', (...args: unknown[]) => void> &
+  Record<'removeListener' | 'hasListener', (listener: unknown) => boolean>;
+
+/** Chromium, which tells of an answer only when it cannot be led elsewhere any more: puts these rules in place of those before. */
+export async function putRules(rules: readonly object[]): Promise<void> {
+  const { getSessionRules, updateSessionRules } = api.declarativeNetRequest;
+  const removeRuleIds = (await getSessionRules()).map(({ id }) => id);
+  await updateSessionRules({ removeRuleIds, addRules: rules as Rule[] });
+}
+
+/**
+ * Firefox, which alone lets an add-on hold an answer until it has said where the file comes from: gives what switches that on and
+ * off. It carries the page along to where a redirect leads; a depot is shown no such thing.
+ */
+export function holdAnswers(
+  redirect: Redirect,
+  isAtDepot: (url: string) => boolean,
+): (isOn: boolean) => Promise<void> {
   const hold = (details: unknown) =>
     redirect(details as HeldAnswer).then(
       (redirectUrl) => (redirectUrl === undefined ? {} : { redirectUrl }),
       () => ({}),
     );
-  // The types know Chromium's listeners, which answer at once.
-  const { onHeadersReceived } = api.webRequest as unknown as {
-    onHeadersReceived: Record<'addListener', (...args: unknown[]) => void> &
-      Record<'removeListener' | 'hasListener', (listener: unknown) => boolean>;
-  };
-  return {
-    setRules: async (rules) => {
-      if (canHold) return;
-      const { getSessionRules, updateSessionRules } = api.declarativeNetRequest;
-      const removeRuleIds = (await getSessionRules()).map(({ id }) => id);
-      await updateSessionRules({ removeRuleIds, addRules: rules as Rule[] });
-    },
-    holdAnswers: (isOn) => {
-      if (!canHold || onHeadersReceived.hasListener(hold) === isOn) return;
-      // A redirect of what a frame asks for may be against its page's policy, and end the download.
-      const filter = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame'] };
-      if (isOn) onHeadersReceived.addListener(hold, filter, ['blocking', 'responseHeaders']);
-      else onHeadersReceived.removeListener(hold);
-    },
+  const bare = ({ url, requestHeaders = [] }: Request) =>
+    isAtDepot(url) ? { requestHeaders: requestHeaders.filter(({ name }) => !PERSONAL.test(name)) } : {};
+  const { onHeadersReceived, onBeforeSendHeaders } = api.webRequest as unknown as Record<
+    'onHeadersReceived' | 'onBeforeSendHeaders',
+    BlockingEvent
+  >;
+  return async (isOn) => {
+    if (onHeadersReceived.hasListener(hold) === isOn) return;
+    if (isOn) {
+      onBeforeSendHeaders.addListener(bare, HELD, ['blocking', 'requestHeaders']);
+      onHeadersReceived.addListener(hold, HELD, ['blocking', 'responseHeaders']);
+    } else {
+      onHeadersReceived.removeListener(hold);
+      onBeforeSendHeaders.removeListener(bare);
+    }
   };
 }
 

@@ -26,14 +26,9 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
   const divert = new Divert({
     settings: async () => world.set,
     health,
-    rules: linkRules,
-    diversions: {
-      setRules: async (rules) => {
-        world.rules = rules.length;
-      },
-      holdAnswers: (isOn) => {
-        world.holds = isOn;
-      },
+    divertBy: async (isOn, set) => {
+      world.holds = isOn;
+      world.rules = isOn ? linkRules(set).length : 0;
     },
     keepLooking: (isOn) => {
       world.looks = isOn;

@@ -1,13 +1,11 @@
-import type { Diversions } from '../browser/diversions.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { MasterHealth } from './master-health.ts';
 
 interface DivertDependencies {
   readonly settings: () => Promise<Settings>;
   readonly health: Pick<MasterHealth, 'isWell' | 'look' | 'note'>;
-  readonly diversions: Diversions;
-  /** The rules that lead requests, as the browser takes them. */
-  readonly rules: (settings: Settings) => readonly object[];
+  /** Has the browser divert by these settings, or nothing. */
+  readonly divertBy: (isOn: boolean, settings: Settings) => Promise<void>;
   /** Has `look` called again and again, or no longer. */
   readonly keepLooking: (isOn: boolean) => void;
 }
@@ -56,10 +54,9 @@ export class Divert {
   }
 
   async #put(set: Settings, isWell: boolean): Promise<void> {
-    const { diversions, keepLooking, rules } = this.#deps;
-    diversions.holdAnswers(isWell);
+    const { divertBy, keepLooking } = this.#deps;
     keepLooking(isOn(set));
-    await diversions.setRules(isWell ? rules(set) : []);
+    await divertBy(isWell, set);
   }
 
   /** One after the other: what was asked for last counts. */

@@ -1,4 +1,5 @@
 import {
+  isRelayTarget,
   type OriginUrl,
   originHref,
   originTarget,
@@ -87,6 +88,12 @@ export class Rescue {
     const asked = parseGetTarget(url.slice(master.length).split('#', 1)[0] ?? '');
     return asked.ok ? originHref(asked.value.url) : undefined;
   }
+}
+
+/** Whether this is an address at a depot, wherever that has the file from. */
+export function isAtDepot(url: string): boolean {
+  const depot = parseOriginUrl(url);
+  return depot.ok && isRelayTarget(originTarget(depot.value));
 }
 
 /** What a depot is asked for at this address. */
