@@ -18,7 +18,6 @@ function setUp(caught: Download, patch: Partial<ConstructorParameters<typeof Ado
   const jobs = new JobStore(memoryArea());
   const adopted: Job[] = [];
   const adoption = new AdoptDownloads({
-    addonId: 'longhaul',
     downloads,
     jobs,
     now: () => NOW_MS,

@@ -15,10 +15,7 @@ import { isOn } from './divert.ts';
 import { relayedBy } from './rescue.ts';
 
 interface AdoptDependencies
-  extends Pick<
-    TakeDependencies,
-    'addonId' | 'downloads' | 'settings' | 'answers' | 'askMaster' | 'deadline' | 'now'
-  > {
+  extends Pick<TakeDependencies, 'downloads' | 'settings' | 'answers' | 'askMaster' | 'deadline' | 'now'> {
   readonly jobs: JobStore;
   readonly keeper: Pick<JobKeeper, 'look'>;
   readonly way: Pick<Way, 'adopt'>;
@@ -44,16 +41,18 @@ export class AdoptDownloads {
 
   /** Takes a download over that was led to a depot; false when it is none. */
   async adopts(caught: Download): Promise<boolean> {
-    const { addonId, settings, answers } = this.#deps;
+    const { settings, answers } = this.#deps;
     const set = await settings();
     const origin = relayedBy(caught.finalUrl);
-    const isOwn = caught.addonId === addonId || caught.url.startsWith(`${set.master}/`);
-    if (!isOn(set) || isOwn || caught.addonId !== undefined || !origin) return false;
+    // Of the add-on's own, Chromium says at first only where they go.
+    const isOfAddon = caught.addonId !== undefined || caught.url.startsWith(`${set.master}/`);
+    if (!isOn(set) || isOfAddon || !origin) return false;
     if (!leadsToDepot(caught.finalUrl, origin, set)) return false;
+    const originUrl = originHref(origin);
     // A rule on addresses leads to the master, who alone knows the depots.
-    if (isInsecure(origin, [caught.finalUrl])) return this.#giveWay(caught, originHref(origin));
+    if (isInsecure(origin, [caught.finalUrl])) return this.#giveWay(caught, originUrl);
     const seen = await answers.answerTo(caught.finalUrl);
-    const order = this.#orders.get(caught.finalUrl) ?? (await this.#orderFor(caught, set));
+    const order = this.#orders.get(caught.finalUrl) ?? (await this.#orderFor(caught, originUrl, set));
     this.#orders.delete(caught.finalUrl);
     if (!seen || !order) return true;
     const file = factsOf(seen.status, seen.headers);
@@ -78,11 +77,8 @@ export class AdoptDownloads {
    * Where nobody judged it before, as behind a rule: the plan that the master gives the same client for the same address. That is the one
    * that the rule has judged, and no other of those that redirects began with.
    */
-  async #orderFor(caught: Download, set: Settings): Promise<TakeOrder | undefined> {
+  async #orderFor(caught: Download, originUrl: string, set: Settings): Promise<TakeOrder | undefined> {
     const { askMaster, deadline } = this.#deps;
-    const origin = relayedBy(caught.finalUrl);
-    if (!origin) return undefined;
-    const originUrl = originHref(origin);
     const reply = await askMaster(set.master, { url: originUrl }, deadline());
     if (reply.result !== 'plan' || whyUnfit(reply.plan, originUrl, set)) return undefined;
     const file = factsOf(0, new Headers());
