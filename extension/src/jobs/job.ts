@@ -74,6 +74,8 @@ export interface Job extends Promised {
   readonly spare: Spare | undefined;
   /** Times that it was started again from the first byte. */
   readonly restarts: number;
+  /** Whether the user was asked where it goes, and an add-on can start nothing there: then it only resumes. */
+  readonly wasAsked?: true;
   /** In Firefox, the number of the rule that leads its requests to the master. */
   readonly leadRuleId?: number;
   /** The same, as jobs of older versions call it. */

@@ -38,6 +38,7 @@ function setUp(patch: Partial<BesideWayDependencies> = {}, ...items: Download[])
     downloads,
     jobs,
     names: {
+      isUnprompted: async () => false,
       start: (start) => downloads.start({ ...start, name: '' }),
       asked: () => question.promise,
       give: (id, name) => void world.given.push(`${id} is ${name}`),
@@ -614,6 +615,49 @@ test('a slow download that the user ends while another one is tried does not tak
   };
   expect(await world.way.change(slow, running, 1_000)).toMatchObject({ downloadId: 3, spare: undefined });
   expect(world.downloads.items.get(3)).toMatchObject({ state: 'in_progress' });
+});
+
+describe('one that was diverted, and whose user was asked where it goes', () => {
+  const running = download({ id: 2, bytesReceived: 10_000_000, addonId: 'longhaul' });
+  const dropped = half({ canResume: false, bytesReceived: 0 });
+
+  /** A browser with a download that was adopted, and its job as it is then. */
+  async function setUpAdopted(item: Download, patch: Partial<BesideWayDependencies> = {}) {
+    const world = setUp(
+      { probeFile: async (_place, _signal, atByte) => (atByte ? SILENT : SAME), ...patch },
+      item,
+    );
+    const before = interrupted(3_600, { promisedBps: 80e6, directBps: 20e6 });
+    await world.jobs.add(before);
+    await world.way.adopt(before);
+    const adopted = (await world.jobs.get('a')) ?? before;
+    return Object.assign(world, { adopted });
+  }
+
+  it.each<[string, Download, (way: BesideWay, adopted: Job) => Promise<unknown>, unknown]>([
+    ['it is slow', running, (way, adopted) => way.change(adopted, running, 1_000), undefined],
+    ['its depot stays away', half(), (way, adopted) => way.goOn(adopted, half()), 'not-yet'],
+    ['its bytes are dropped', dropped, (way, adopted) => way.goOn(adopted, dropped), 'lost'],
+    ['another way is wanted', half(), (way, adopted) => way.lead(adopted, half(), 'direct'), 'not-yet'],
+  ])('stays where he chose: nothing starts elsewhere when %s', async (_when, item, act, result) => {
+    const { adopted, downloads, way } = await setUpAdopted(item);
+    expect(await act(way, adopted)).toEqual(result && expect.objectContaining({ result }));
+    expect(downloads.log).toEqual([]);
+  });
+
+  it('resumes as all do', async () => {
+    const { adopted, downloads, way } = await setUpAdopted(half(), { probeFile: async () => SAME });
+    expect(await way.goOn(adopted, half())).toEqual({ result: 'tried' });
+    expect(downloads.log[0]).toBe('resume 2');
+  });
+});
+
+test('one that was diverted, and whose user was not asked, is a job as all are', async () => {
+  const names = { start: async () => 3, asked: async () => undefined, give: () => undefined };
+  const world = setUp({ names: { ...names, isUnprompted: async () => true } }, half());
+  await world.jobs.add(interrupted(3_600));
+  await world.way.adopt(interrupted(3_600));
+  expect(await world.jobs.all()).toEqual([interrupted(3_600)]);
 });
 
 describe('led elsewhere by the user', () => {

@@ -36,7 +36,7 @@ export interface BesideWayDependencies extends OtherWayDependencies {
   readonly addonId: string;
   readonly downloads: Downloads;
   readonly jobs: JobStore;
-  readonly names: Pick<NameQuestions, 'start' | 'asked' | 'give'>;
+  readonly names: Pick<NameQuestions, 'start' | 'asked' | 'give' | 'isUnprompted'>;
   /** For how long an interrupted download waits for its own depot alone. */
   readonly ownDepotMs: number;
   readonly now: () => number;
@@ -115,7 +115,7 @@ export class BesideWay implements Way {
     if (isUnwritable(download)) return NOT_YET;
     const isStopped = download.state === 'interrupted';
     // The browser has dropped the bytes itself: nothing is lost by starting over.
-    if (isStopped && !download.canResume) return this.#startOver(job, undefined, 0);
+    if (isStopped && !download.canResume) return this.#startOver(job, download);
     // A resumption that is answered 403 or 404 drops the bytes, and the browser allows five: so knock first.
     const problem = await problemAt(this.#deps, download.finalUrl, job, download.bytesReceived);
     if (isStopped && problem === undefined) {
@@ -137,7 +137,7 @@ export class BesideWay implements Way {
   /** What is whole is not the file: that starts again, and has its name. */
   async #inPlaceOf(job: Job, other: Download): Promise<GoOn> {
     const { downloads, names } = this.#deps;
-    if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
+    if (!mayStartAnew(job)) return { result: 'lost' };
     const way = await this.#newWay(job, []);
     if (!way) return judgeOther(this.#deps, job, other);
     const patch = await this.#startBeside(job, way, undefined);
@@ -149,7 +149,7 @@ export class BesideWay implements Way {
 
   async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
     // What two downloads have on disk is enough.
-    if (job.spare) return NOT_YET;
+    if (job.spare || job.wasAsked) return NOT_YET;
     const way = await wantedWay(this.#deps, job, to, 0);
     const done = way && (await doneMeanwhile(this.#deps.downloads, download));
     if (!way || done) return done ?? NOT_YET;
@@ -185,7 +185,7 @@ export class BesideWay implements Way {
     const { downloads, jobs, names } = this.#deps;
     const { totalBytes } = job.file;
     const isWorth = (wholeSeconds: number) => isWorthNewStart(wholeSeconds, leftSeconds);
-    if (job.spare || totalBytes === undefined || job.restarts >= MAX_RESTARTS) return undefined;
+    if (job.spare || totalBytes === undefined || !mayStartAnew(job)) return undefined;
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return undefined;
     const way = await this.#newWay(job, job.chain);
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return undefined;
@@ -231,8 +231,11 @@ export class BesideWay implements Way {
     // Nothing was set up.
   }
 
-  async adopt(): Promise<void> {
-    // It resumes where it was led to, as all do.
+  /** It resumes where it was led to, as all do. */
+  async adopt({ key, downloadId }: Job): Promise<void> {
+    const { jobs, names } = this.#deps;
+    const wasAsked = downloadId !== undefined && !(await names.isUnprompted(downloadId));
+    if (wasAsked) await jobs.change(key, { wasAsked });
   }
 
   async recover(job: Job): Promise<void> {
@@ -317,18 +320,22 @@ export class BesideWay implements Way {
     return { result: 'moved', patch };
   }
 
-  /** Starts again through other depots, or directly where there are none, beside what is on disk. */
-  async #startOver(job: Job, old: Download | undefined, waitedMs: number): Promise<GoOn> {
-    const { ownDepotMs } = this.#deps;
-    const onDisk = { bytes: old?.bytesReceived ?? 0, totalBytes: job.file.totalBytes };
+  /**
+   * Starts again through other depots, or directly where there are none, beside what is on disk. `waitedMs`: for how long that has waited;
+   * left out where nothing is.
+   */
+  async #startOver(job: Job, old: Download, waitedMs?: number): Promise<GoOn> {
+    const { downloads, ownDepotMs } = this.#deps;
+    const isGone = waitedMs === undefined;
+    const onDisk = { bytes: old.bytesReceived, totalBytes: job.file.totalBytes };
     const isWorth = (wholeSeconds: number) =>
-      old === undefined || isWorthStartingOver(waitedMs, { ...onDisk, wholeSeconds, ownDepotMs });
-    if (job.restarts >= MAX_RESTARTS) return old ? NOT_YET : { result: 'lost' };
+      isGone || isWorthStartingOver(waitedMs, { ...onDisk, wholeSeconds, ownDepotMs });
+    if (!mayStartAnew(job)) return isGone ? { result: 'lost' } : NOT_YET;
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
     const way = await this.#newWay(job, job.chain.slice(0, 1));
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
-    const done = old && (await doneMeanwhile(this.#deps.downloads, old));
-    return done ?? this.#moveTo(job, way, old && { download: old });
+    const done = await doneMeanwhile(downloads, old);
+    return done ?? this.#moveTo(job, way, isGone ? undefined : { download: old });
   }
 
   /** What starts beside what is on disk has the file's name at once. */
@@ -375,4 +382,9 @@ export class BesideWay implements Way {
     const chain = job.choseDirect ? undefined : await wayOverDepots(this.#deps, job, [avoid], 0);
     return chain ?? wantedWay(this.#deps, job, 'direct', 0);
   }
+}
+
+/** Whether a job's file may begin at its first byte once more, in the folder of those that nobody was asked about. */
+function mayStartAnew({ restarts, wasAsked }: Job): boolean {
+  return !wasAsked && restarts < MAX_RESTARTS;
 }
