@@ -7,7 +7,7 @@ import { chooseToLearn } from './choose-to-learn.ts';
 import { depotsToMeet } from './depots-to-meet.ts';
 import { directTwin } from './direct-twin.ts';
 import type { DownloadMap } from './download-map.ts';
-import { DownloadTimes, isGuessed, MOST_COMPARED } from './download-times.ts';
+import { DownloadTimes, fastestFirst, isGuessed, MOST_COMPARED } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import { heldFirst, isChain, leastGain } from './held-ways.ts';
 import { LearnedTimes } from './learned-times.ts';
@@ -207,5 +207,5 @@ function leastAsKnown(gain: number): number {
 
 /** The fastest one by its legs alone. */
 function byLegs(rated: readonly RatedChain[], times: DownloadTimes): RatedChain | undefined {
-  return rated.toSorted((one, other) => times.expected(one) - times.expected(other))[0];
+  return fastestFirst(rated, times.expected)[0];
 }

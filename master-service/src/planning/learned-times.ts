@@ -1,6 +1,6 @@
 import type { RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
-import type { DownloadTimes } from './download-times.ts';
+import { type DownloadTimes, fastestFirst } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import type { RouteQuery } from './route.ts';
 import { gainTaken, type TakenWay, timesDirect, timesTaken, wayFactors } from './taken-ways.ts';
@@ -45,10 +45,7 @@ export class LearnedTimes {
 
   /** The chains by their expected times. Those as good as each other stay in the order of their point estimates. */
   inOrder(): RatedChain[] {
-    return this.#init.rated
-      .map((rated) => ({ rated, seconds: this.expected(rated) }))
-      .toSorted((one, other) => one.seconds - other.seconds)
-      .map(({ rated }) => rated);
+    return fastestFirst(this.#init.rated, this.expected);
   }
 
   /** How many times as long as the likeliest of its legs says a chain is predicted to take; `undefined` where nobody knows. */

@@ -5,7 +5,7 @@ import type { PlanningDepot } from './chain-search.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
 import { decideRoute } from './decide-route.ts';
 import { DownloadMap, type PlannerMap } from './download-map.ts';
-import { DownloadTimes, MOST_COMPARED } from './download-times.ts';
+import { DownloadTimes, fastestFirst, MOST_COMPARED } from './download-times.ts';
 import type { EndLinks } from './end-links.ts';
 import type { LinkView } from './link-view.ts';
 import { OverlayGraph } from './overlay-graph.ts';
@@ -57,9 +57,7 @@ export class Planner {
     const search = map.search(usable, [lanes], clientLink);
     // As a plan is made: the entry depot alone, on a leg that nobody has measured, counts with the times in which that is slow.
     const { expected } = new DownloadTimes({ config: this.#base.config, query, depots: usable });
-    const ranked = search
-      .best(MOST_COMPARED, { entry })
-      .toSorted((one, other) => expected(one) - expected(other));
+    const ranked = fastestFirst(search.best(MOST_COMPARED, { entry }), expected);
     const [best] = ranked;
     if (!best || ranked.every(({ chain }) => chain.length < 2)) return refuse('no-other-chain');
     const { maxAlternatives: most, minimumGain } = this.#base.config;
