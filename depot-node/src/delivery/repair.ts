@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
-import { OriginBusy } from '../origin/joined-part.ts';
+import { isOutdated, OriginBusy } from '../origin/joined-part.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { FetchedAnswer, Fetcher } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
@@ -73,8 +73,6 @@ const FAULTS_OF_SERVER: ReadonlySet<string> = new Set([
 ]);
 /** Who names another server must not hold the repair up: the one that was named before may be there again. */
 const OTHER_SERVER_MS = 10_000;
-/** Refusals that say nothing of the address. */
-const NOT_OF_ADDRESS = new Set([408, 412, 416, 429]);
 
 /**
  * Finds a way over which the rest of a transfer comes: the plan's other chains, then those of a new plan, then this depot
@@ -293,11 +291,6 @@ export class Repairer {
     answer.connection.reset();
     throw judged.error;
   }
-}
-
-/** Whether an address that was good before may be so no longer: a redirect's target may live shorter than the download. */
-function isOutdated(statusCode: number): boolean {
-  return statusCode >= 400 && statusCode < 500 && !NOT_OF_ADDRESS.has(statusCode);
 }
 
 function isSameServer({ url: one }: Target, { url: other }: Target): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OriginBusy } from '../origin/joined-part.ts';
+import { AddressRefused, OriginBusy } from '../origin/joined-part.ts';
 import { Lane } from './lane.ts';
 import { LaneRests } from './lane-rests.ts';
 import { lanesSchema } from './lanes-config.ts';
@@ -64,4 +64,26 @@ test('an origin that names a time is to be left alone for so long by lanes that 
     return rests.isToBeLeftAlone;
   });
   expect(seen).toEqual([true, true, false]);
+});
+
+test('lanes end when two that had brought blocks are refused one after the other, and not for less', () => {
+  const nowMs = () => 0;
+  const refused = new AddressRefused(403);
+  /** What ends lanes that are refused in this order; `given`: a block begins to come. */
+  const endAfter = (order: readonly (0 | 1 | 'given')[], isProved = true) => {
+    const lanes = [laneFor(nowMs), laneFor(nowMs), laneFor(nowMs)];
+    for (const lane of lanes) lane.isProved = isProved;
+    // One that is at work, so that those that fail are not the last.
+    Object.defineProperty(lanes[2], 'isOpen', { value: true });
+    const rests = new LaneRests(lanes, { config: CONFIG, nowMs, observe: () => {} });
+    return order.map((what) => {
+      const lane = what === 'given' ? undefined : lanes[what];
+      if (lane) return rests.afterFailure(lane, refused);
+      return rests.noteGiven();
+    });
+  };
+  expect(endAfter([0, 1])).toEqual([undefined, refused]);
+  expect(endAfter([0, 0, 1])).toEqual([undefined, undefined, refused]);
+  expect(endAfter([0, 'given', 1])).toEqual([undefined, undefined, undefined]);
+  expect(endAfter([0, 1], false), 'it takes fewer lanes').toEqual([undefined, undefined]);
 });

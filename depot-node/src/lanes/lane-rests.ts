@@ -1,5 +1,5 @@
 import type { LonghaulError } from '@longhaul/shared';
-import { OriginBusy } from '../origin/joined-part.ts';
+import { AddressRefused, OriginBusy } from '../origin/joined-part.ts';
 import type { LaneEvent, LaneRemoval } from '../plane/events.ts';
 import type { Lane } from './lane.ts';
 import type { LanesConfig } from './lanes-config.ts';
@@ -32,6 +32,8 @@ export class LaneRests {
   #bytesSinceRound = 0;
   /** Until then the origin wants no further connection. */
   #noNewBeforeMs = Number.NEGATIVE_INFINITY;
+  /** Whose address was refused last, while no block has begun to come since. */
+  #refused: Lane | undefined;
 
   constructor(lanes: readonly Lane[], components: RestsComponents) {
     this.#lanes = lanes;
@@ -55,6 +57,11 @@ export class LaneRests {
   noteProgress(sizeBytes: number): void {
     this.#bytesSinceRound += sizeBytes;
     if (this.#bytesSinceRound >= this.#components.config.leastBlockBytes) this.#rounds = 0;
+  }
+
+  /** Notes that a block has begun to come. */
+  noteGiven(): void {
+    this.#refused = undefined;
   }
 
   /** Whether the origin wants no further connection for now: those that are open had better stay so. */
@@ -81,6 +88,7 @@ export class LaneRests {
 
   /** Lets a lane rest after its fetch failed. Gives what ends the transfer, when something does. */
   afterFailure(lane: Lane, failure: LonghaulError): LonghaulError | undefined {
+    if (this.#hasLapsed(lane, failure)) return failure;
     const { config, nowMs } = this.#components;
     const isBusy = failure instanceof OriginBusy;
     const restMs = isBusy ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
@@ -99,6 +107,14 @@ export class LaneRests {
     this.#bytesSinceRound = 0;
     if (this.#rounds > config.tries) return failure;
     return this.#bringBackSoonest() > config.longestWaitSeconds * 1000 ? failure : undefined;
+  }
+
+  /** Whether two lanes that had brought blocks were refused one after the other, with none that began to come between: so would all be. */
+  #hasLapsed(lane: Lane, failure: LonghaulError): boolean {
+    if (!(failure instanceof AddressRefused) || !lane.isProved) return false;
+    const isSecond = this.#refused !== undefined && this.#refused !== lane;
+    this.#refused = lane;
+    return isSecond;
   }
 
   /** With no lane at work the one that rests least is tried again soon. Gives how long that is. */

@@ -333,6 +333,7 @@ class LaneTransfer {
     const isFirst = bytes > 0 && fetch.atByte === fetch.fromByte;
     this.#comeBytes += bytes;
     this.#rests.noteProgress(bytes);
+    if (isFirst) this.#rests.noteGiven();
     this.#trials.noteBytes(bytes);
     fetch.atByte += bytes;
     this.#queue.note(block, fetch.atByte);

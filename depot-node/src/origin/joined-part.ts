@@ -16,13 +16,28 @@ export class OriginBusy extends LonghaulError {
   }
 }
 
+/** An origin's no to an address that may have been good before: what led there may lead to another one now. */
+export class AddressRefused extends LonghaulError {
+  constructor(status: number) {
+    super('origin-bad-answer', { detail: `the origin answered ${status}` });
+  }
+}
+
+/** Refusals that say nothing of the address. */
+const NOT_OF_ADDRESS = new Set([408, 412, 416, 429]);
+
+/** Whether an address that was good before may be so no longer: a redirect's target may live shorter than the download. */
+export function isOutdated(statusCode: number): boolean {
+  return statusCode >= 400 && statusCode < 500 && !NOT_OF_ADDRESS.has(statusCode);
+}
+
 /** Origins may give a shorter part than they are asked for; below this they cost more requests than their bytes are worth. */
-const LEAST_PART_BYTES = 65_536;
+export const LEAST_PART_BYTES = 65_536;
 
 /**
  * The part of a file that an answer to `Range` with `If-Range` gives, to be joined to what is there: from the first byte
  * asked for, to the last one or one before it. Refuses with an `OriginBusy`, another version of the file
- * (`origin-changed`), or something else than what was asked for (`origin-bad-answer`).
+ * (`origin-changed`), or something else than what was asked for (`origin-bad-answer`, an `AddressRefused` where that is a no).
  */
 export function joinedPart(answer: VersionHead, representation: Representation, asked: Part): Result<Part> {
   const { statusCode, headers } = answer;
@@ -36,8 +51,9 @@ export function joinedPart(answer: VersionHead, representation: Representation, 
   const { startByte = -1, endByte = -1 } = part ?? {};
   const isEnough = endByte === asked.endByte || endByte - startByte >= LEAST_PART_BYTES;
   const isAsked = startByte === asked.startByte && endByte <= asked.endByte && isEnough;
-  return statusCode === 206 && isAsked
-    ? ok({ startByte, endByte })
+  if (statusCode === 206 && isAsked) return ok({ startByte, endByte });
+  return isOutdated(statusCode)
+    ? { ok: false, error: new AddressRefused(statusCode) }
     : refuse('origin-bad-answer', `the origin answered ${statusCode}`);
 }
 
