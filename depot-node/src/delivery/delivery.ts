@@ -6,7 +6,7 @@ import type { LanePlaces } from '../lanes/lane-places.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
-import { joinedPart } from '../origin/joined-part.ts';
+import { AddressRefused, joinedPart } from '../origin/joined-part.ts';
 import { headersOfVariant, headersToOrigin } from '../origin/origin-headers.ts';
 import { readPart } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
@@ -14,6 +14,7 @@ import type { BreakReason } from '../plane/events.ts';
 import { LinkedAbort } from '../racing/linked-abort.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import { KeptWhole } from './kept-whole.ts';
+import { LanesAgain } from './lanes-again.ts';
 import type { LastTargets } from './last-targets.ts';
 import { leaveSlowLanes } from './leave-slow-lanes.ts';
 import type { Opening } from './open-download.ts';
@@ -65,6 +66,7 @@ export class Delivery {
   readonly #repairer: Repairer;
   readonly #requestFor: RequestFor;
   readonly #rest: RestPlan;
+  readonly #lanesAgain: LanesAgain;
   readonly #watch: WayWatch;
   readonly #isHeadOnly: boolean;
   /** Answers in a row before this one that brought the client nothing. */
@@ -76,7 +78,7 @@ export class Delivery {
     { head, asked }: Opening,
     components: DeliveryComponents,
   ) {
-    const { plane, fetcher, failover } = components;
+    const { plane, fetcher, failover, lanes } = components;
     this.#download = download;
     this.#isHeadOnly = request.method === 'HEAD';
     this.#components = components;
@@ -89,11 +91,13 @@ export class Delivery {
         headers: headersToOrigin(headers, url, plane.ownId),
       });
     this.#requestFor = requestWith(headersOfVariant(request.headers));
+    this.#lanesAgain = new LanesAgain(download, lanes);
     this.#rest = new RestPlan({
       download,
       head,
       plainRequest: this.#requestFor,
       ownRequest: requestWith(asked),
+      blockAt: (url) => this.#lanesAgain.blockAt(url),
       limits: failover.again,
     });
     this.#watch = new WayWatch({
@@ -124,10 +128,11 @@ export class Delivery {
       answer.connection.close();
       download.state = { is: 'finishing', chain: answer.route.chain };
     }
+    const kept = whole && new KeptWhole(whole);
     for (;;) {
       const { state } = download;
       if (state.is === 'ended' || state.is === 'opening') break;
-      if (state.is === 'laning') download.state = await this.#lane(state, whole && new KeptWhole(whole));
+      if (state.is === 'laning') download.state = await this.#lane(state, kept);
       else if (state.is === 'sending') download.state = await this.#send(state);
       else if (state.is === 'asking-on') download.state = await this.#askOn(state.answer);
       else if (state.is === 'repairing') download.state = await this.#repair(state.broken, state.reason);
@@ -282,6 +287,7 @@ export class Delivery {
     const { answer, firstBlock } = laning;
     const download = this.#download;
     const leave = { plane: this.#components.plane, watch: this.#watch };
+    this.#lanesAgain.noteBegin();
     const end = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,
@@ -292,7 +298,9 @@ export class Delivery {
     download.lanes = [];
     const { outcome } = end;
     const { bytes } = download.client;
-    const mayGoOn = isRefusedToBlocks(end) && (bytes === 0 || this.#rest.mayComeAgain(bytes));
+    const isRefused = isRefusedToBlocks(end);
+    if (isRefused) this.#lanesAgain.noteRefusal(answer.target.url);
+    const mayGoOn = isRefused && (bytes === 0 || this.#rest.mayComeAgain(bytes));
     const kept = mayGoOn ? whole?.take() : undefined;
     whole?.leave();
     const last = download.state.is === 'laning' ? download.state.answer : answer;
@@ -302,18 +310,20 @@ export class Delivery {
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (outcome === 'cancelled')
       return this.#hasAll ? { is: 'finishing', chain } : broke(chain, download.stop.reason);
-    // What lanes could not do one connection may: also to find the version that was begun.
-    return { is: 'repairing', broken: last, reason: 'reset' };
+    // What these lanes could not do one connection may, or others at another address: also to find the version that was begun.
+    // An origin that is busy, or has another version, may be so for one exit alone: then the chain is left.
+    const isOfAddress = end.failure instanceof AddressRefused;
+    return { is: 'repairing', broken: last, reason: isOfAddress ? 'refused' : 'reset' };
   }
 
   /** Goes on with the answer that has been there since before the first block, whose version the blocks had. */
   #goOnWithWhole(answer: FetchedAnswer, from: Chain): StateOf<'sending'> {
     const { bytes } = this.#download.client;
-    const repaired = { answer, prefix: bytes > 0 ? new SkippedPrefix(bytes) : undefined };
+    const prefix = bytes > 0 ? new SkippedPrefix(bytes) : undefined;
     // What was refused would be so again.
     this.#rest.noteRefusal();
-    this.#failoverFrom(from, 'reset')(repaired);
-    return { is: 'sending', ...repaired };
+    this.#failoverFrom(from, 'reset')({ answer, prefix });
+    return { is: 'sending', answer, prefix };
   }
 
   async #askOn(answer: FetchedAnswer): Promise<DownloadState> {
@@ -340,7 +350,7 @@ export class Delivery {
     try {
       if (reason === 'other-bytes') rest.noteOther();
       if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
-      book.noteFailure(chain);
+      if (reason !== 'refused') book.noteFailure(chain);
       const repaired = await this.#findRest(broken, { signal: AbortSignal.any([stop, client.left]) });
       tell(repaired);
       return this.#goOnWith(repaired);
@@ -351,11 +361,12 @@ export class Delivery {
     }
   }
 
-  /** Has the rest come over another way, and what is asked for later asked for at the same server. */
-  #goOnWith(repaired: Repaired): StateOf<'sending'> {
+  /** Has the rest come over another way, or over lanes again, and what is asked for later asked for at the same server. */
+  #goOnWith({ answer, prefix }: Repaired): StateOf<'sending' | 'laning'> {
     const { job, target } = this.#download;
-    this.#components.lastTargets.note(job, target, repaired.answer.target);
-    return { is: 'sending', ...repaired };
+    this.#components.lastTargets.note(job, target, answer.target);
+    const firstBlock = prefix ? undefined : this.#lanesAgain.firstBlock(answer);
+    return firstBlock ? { is: 'laning', answer, firstBlock } : { is: 'sending', answer, prefix };
   }
 
   #findRest({ target }: FetchedAnswer, how: Pick<Repair, 'signal' | 'keptFor'>): Promise<Repaired> {
@@ -370,7 +381,10 @@ export class Delivery {
   }
 
   /** A repair that begins now; gives what tells how it has ended. */
-  #failoverFrom(from: Chain, reason: BreakReason): (repaired?: Repaired) => void {
+  #failoverFrom(
+    from: Chain,
+    reason: BreakReason,
+  ): (repaired?: Pick<StateOf<'sending'>, 'answer' | 'prefix'>) => void {
     const { observe, steadyMs } = this.#components.plane;
     const { id: jobId } = this.#download.job;
     const begunMs = steadyMs();

@@ -5,7 +5,7 @@ import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { AskedBlock } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { BlockBook } from '../origin/block-book.ts';
-import type { AskedTimes } from '../origin/conversation.ts';
+import { type AskedTimes, timesOf } from '../origin/conversation.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import {
@@ -167,10 +167,6 @@ function openingOfBlock(
     part: all,
     firstBlock: { part, ...timesOf(answer) },
   };
-}
-
-function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): AskedTimes {
-  return { openedAtMs, askedAtMs, stoodAtMs, answeredAtMs };
 }
 
 /** What asks for a first block, over a connection that goes on as the first lane. */

@@ -3,7 +3,7 @@ import { isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import { isOutdated, OriginBusy } from '../origin/joined-part.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
-import type { FetchedAnswer, Fetcher } from '../routes/fetcher.ts';
+import type { Fetcher, TimedAnswer } from '../routes/fetcher.ts';
 import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { Target } from '../tickets/target.ts';
 import { BusyExits, exitOf } from './busy-exits.ts';
@@ -47,7 +47,7 @@ interface Round extends Repair {
 
 /** An answer that brings the rest. */
 export interface Repaired {
-  readonly answer: FetchedAnswer;
+  readonly answer: TimedAnswer;
   /** What it brings before that: bytes that the client has. */
   readonly prefix: KnownPrefix | undefined;
 }

@@ -1,9 +1,17 @@
-import { LonghaulError, ok, type Result, refuse } from '@longhaul/shared';
+import { LonghaulError, type OriginUrl, ok, type Result, refuse } from '@longhaul/shared';
 import { type KnownPrefix, SkippedPrefix } from '../digests/running-digest.ts';
-import { busyOrigin, isNamedOtherwise, isSameAnswer, isWholeOf, joinedPart } from '../origin/joined-part.ts';
+import {
+  AddressRefused,
+  busyOrigin,
+  isNamedOtherwise,
+  isSameAnswer,
+  isWholeOf,
+  joinedPart,
+} from '../origin/joined-part.ts';
 import {
   type AnswerHead,
   endsWithConnection,
+  headersForBlock,
   headersForPart,
   type Part,
   type Representation,
@@ -31,7 +39,15 @@ interface RestPlanInit {
   /** The request for the file, without conditions, and the client's own. */
   readonly plainRequest: RequestFor;
   readonly ownRequest: RequestFor;
+  /** The first block of the rest, where an address is asked for that and not for all of it. */
+  readonly blockAt: (url: OriginUrl) => Part | undefined;
   readonly limits: AgainLimits;
+}
+
+/** The rest, as it is asked for by range. */
+interface RestByRange {
+  readonly representation: Representation;
+  readonly part: Part;
 }
 
 /** Answers to a request for a part that say something of ranges. */
@@ -55,6 +71,10 @@ export class RestPlan {
   #givesWhole = false;
   /** The next request is for the whole of the version that was begun: the last one was for a part, and refused. */
   #asksWhole = false;
+  /** The last question was for a block of the rest. */
+  #asksBlock = false;
+  /** Such a question was refused: from then on all of the rest is asked for. */
+  #refusesBlocks = false;
   #metOtherName = false;
   #times = 0;
   #againBytes = 0;
@@ -117,7 +137,7 @@ export class RestPlan {
     const range = this.#byRange;
     const { ownRequest, plainRequest } = this.#init;
     if (range && this.#asksWhole) return plainRequest;
-    return range ? requestForPart(plainRequest, range.representation, range.part) : ownRequest;
+    return range ? this.#requestByRange(range) : ownRequest;
   }
 
   /** What to ask the origin where nothing but the part will do. */
@@ -163,8 +183,11 @@ export class RestPlan {
       this.#times += 1;
       return ok(new SkippedPrefix(range.part.startByte));
     }
+    const refusesBlock = this.#asksBlock && joined?.error instanceof AddressRefused;
+    this.#refusesBlocks ||= refusesBlock;
     const { statusCode } = answer;
-    this.#asksWhole = mayBeWhole && !this.#asksWhole && !this.#metOtherName && OF_WHOLE_ONLY.has(statusCode);
+    this.#asksWhole =
+      mayBeWhole && !refusesBlock && !this.#asksWhole && !this.#metOtherName && OF_WHOLE_ONLY.has(statusCode);
     if (!joined) {
       const code = statusCode === this.#init.head.statusCode ? 'origin-changed' : 'origin-bad-answer';
       return refuse(code, `the origin answered ${statusCode}`);
@@ -209,13 +232,24 @@ export class RestPlan {
       throw new LonghaulError('origin-changed', { detail: 'its first bytes are others now' });
   }
 
+  #requestByRange({ representation, part }: RestByRange): RequestFor {
+    const { blockAt, plainRequest } = this.#init;
+    return (url) => {
+      const block = this.#refusesBlocks ? undefined : blockAt(url);
+      this.#asksBlock = block !== undefined;
+      const asked = plainRequest(url);
+      const headers = block ? headersForBlock(representation, block) : headersForPart(representation, part);
+      return { ...asked, headers: { ...asked.headers, ...headers } };
+    };
+  }
+
   #noteName(answer: AnswerHead): void {
     const range = this.#byRange;
     this.#metOtherName =
       range !== undefined && isNamedOtherwise(this.#init.head, answer, range.representation.sizeBytes);
   }
 
-  get #byRange(): { readonly representation: Representation; readonly part: Part } | undefined {
+  get #byRange(): RestByRange | undefined {
     const { missing: part, representation } = this.#init.download;
     return this.#refusesRanges || !part || !representation ? undefined : { part, representation };
   }

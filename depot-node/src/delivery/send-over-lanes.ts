@@ -64,7 +64,7 @@ export async function sendOverLanes(
   components: LanesComponents,
 ): Promise<LanesEnd> {
   const { plane, lanes: config, requestFor, whole } = components;
-  const { book, client, job, part, representation, stop, target } = download;
+  const { book, client, job, missing: part, representation, stop, target } = download;
   if (!part || !representation) throw new Error('lanes need a file of known version and size');
   const { chain, promise } = first.route;
   const leg = components.watchLeg(first.connection.stream, first.route);

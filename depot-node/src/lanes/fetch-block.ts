@@ -2,7 +2,7 @@ import { type ErrorCode, LonghaulError } from '@longhaul/shared';
 import type { Conversation, OriginRequest } from '../origin/conversation.ts';
 import type { BodyRead, BodyTaker } from '../origin/exchange.ts';
 import { joinedPart } from '../origin/joined-part.ts';
-import { headersForPart, type Part, type Representation } from '../origin/representation.ts';
+import { headersForBlock, type Part, type Representation } from '../origin/representation.ts';
 
 /** Takes a block's bytes in order, as they come, or is told of them. */
 export type BlockTaker = BodyTaker;
@@ -31,7 +31,7 @@ export async function fetchBlock(
   taker: BlockTaker,
 ): Promise<void> {
   for (let rest = part; rest.startByte < rest.endByte; ) {
-    const headers = { ...asked.headers, ...headersForPart(representation, rest), connection: 'keep-alive' };
+    const headers = { ...asked.headers, ...headersForBlock(representation, rest) };
     const head = await connection.ask({ ...asked, headers }, { answerMs });
     const given = joinedPart(head, representation, rest);
     if (!given.ok) {

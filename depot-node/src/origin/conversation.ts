@@ -25,6 +25,11 @@ export interface AskedTimes {
   readonly answeredAtMs: number;
 }
 
+/** The times alone. */
+export function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): AskedTimes {
+  return { openedAtMs, askedAtMs, stoodAtMs, answeredAtMs };
+}
+
 /** A way takes no longer to ask and to answer than twice what it took to be made. */
 const WAY_TIMES = 2;
 

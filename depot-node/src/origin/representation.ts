@@ -116,6 +116,11 @@ export function headersForPart({ validator }: Representation, { startByte, endBy
   return { range: `bytes=${startByte}-${endByte - 1}`, 'if-range': validator };
 }
 
+/** The same, over a connection that goes on as a lane. */
+export function headersForBlock(representation: Representation, block: Part) {
+  return { ...headersForPart(representation, block), connection: 'keep-alive' };
+}
+
 /** What tells a version from all others, where these headers have something that does. */
 export function strongValidator(
   headers: IncomingHttpHeaders,

@@ -11,6 +11,8 @@ export type BreakReason =
   | 'reset'
   | 'silent'
   | 'slow'
+  /** The origin refused blocks: that is no fault of the way. */
+  | 'refused'
   /** A body that was fetched again begins with other bytes than the client has. */
   | 'other-bytes';
 
