@@ -4,7 +4,7 @@ import { PlainEnd } from './end.ts';
 import type { Flow, FlowComponents, Turn } from './flow.ts';
 import type { FlowEnd, SessionState } from './thread-message.ts';
 
-const { EAGAIN } = constants.errno;
+const { EAGAIN, EINTR } = constants.errno;
 /** A client that needs longer for its TLS handshake is dropped. */
 const HANDSHAKE_MS = 15_000;
 /** One that then says nothing for so long is the HTTP server's, which knows what to tell it and when. */
@@ -107,6 +107,7 @@ export class AcceptedConnection implements Flow {
     if (taken > 0) this.#handOver(word);
     else if (taken === 0) this.#tls?.endWriting();
     if (taken > 0 || taken === -EAGAIN) return 'wait';
+    if (taken === -EINTR) return 'again';
     return { end: taken === 0 ? 'complete' : 'broke' };
   }
 

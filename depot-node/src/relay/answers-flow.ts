@@ -182,7 +182,7 @@ export class AnswersFlow implements MergeLane {
       const address = this.#makeRoom();
       const taken = this.source.read(address, HEAD_STEP_BYTES);
       if (taken > 0) this.#to += taken;
-      else if (taken !== -EINTR) return this.#stop(taken);
+      else return taken === -EINTR ? 'again' : this.#stop(taken);
     }
   }
 

@@ -44,7 +44,7 @@ export function tryOpenSsl(
   try {
     shakeHands(server, client);
     const memory = calls.kernel.buffer(WORD.length);
-    if (server.read(memory.address, WORD.length) !== -EAGAIN || server.emptyRecords > 0)
+    if (server.read(memory.address, WORD.length) !== -EAGAIN || server.emptyReads > 0)
       throw new Error('that nothing was said was not noticed');
     const inside = new Uint8Array(memory.bytes.buffer, 0, WORD.length);
     inside.set(WORD);

@@ -5,7 +5,7 @@ import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
 import { OPENSSL, type OpenSslCalls } from '../kernel/openssl-calls.ts';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
 
-const { EAGAIN, ECONNRESET, EPROTO } = constants.errno;
+const { EAGAIN, ECONNRESET, EINTR, EPROTO } = constants.errno;
 
 /** What securing a connection takes. */
 export interface TlsCalls {
@@ -45,8 +45,11 @@ export interface HandshakeFailure {
 const RECORD_BYTES = 16_384;
 /** Records taken in one read: whoever sends one byte in each has others wait for no more of them. */
 const MOST_RECORDS = 64;
-/** Records that have nothing inside, such as session tickets and new keys: some in the life of a connection, and each costs as much as a kilobyte or more. */
-const MOST_EMPTY_RECORDS = 128;
+/**
+ * Reads that bring nothing but records with nothing inside, such as session tickets and new keys: a few in the life of a connection. As many as fill OpenSSL's
+ * buffer are one read, and take it some 25 ms.
+ */
+const MOST_EMPTY_READS = 32;
 
 /**
  * TLS over a descriptor that does not block, ended by OpenSSL: an end of a flow that takes and gives what is inside. An end
@@ -68,7 +71,7 @@ export class TlsEnd {
   #isWritable = true;
   #readWaitsForWrite = false;
   #hasSaidGoodbye = false;
-  #emptyRecords = 0;
+  #emptyReads = 0;
 
   /** Throws what OpenSSL says; the descriptor is then the caller's again. */
   constructor({ calls, context, role, descriptor, head, host, connection }: TlsEndInit) {
@@ -91,9 +94,9 @@ export class TlsEnd {
     return this.#head === 0;
   }
 
-  /** Records that brought nothing so far. */
-  get emptyRecords(): number {
-    return this.#emptyRecords;
+  /** Reads that brought nothing so far, though something had come. */
+  get emptyReads(): number {
+    return this.#emptyReads;
   }
 
   get writable(): boolean {
@@ -119,7 +122,7 @@ export class TlsEnd {
     return 'done';
   }
 
-  /** Takes bytes, as many as there are now: how many came, 0 at the end. */
+  /** Takes bytes, as many as there are now: how many came, 0 at the end. `EINTR` where only records came that have nothing inside: others have their turn before the next read. */
   read(address: number, sizeBytes: number): number {
     if (this.#connection === 0) return -ECONNRESET;
     let taken = 0;
@@ -139,11 +142,11 @@ export class TlsEnd {
       const hasAsked = this.#openSsl.errno() === EAGAIN;
       const errno = this.#failureOf(result);
       if (errno === -EAGAIN && this.#leaveHead()) continue;
-      // Without a word of the kernel a record has brought nothing, and more may be there.
+      // Without a word of the kernel records have brought nothing, and more may be there.
       if (errno === -EAGAIN && !this.#readWaitsForWrite && (this.#head !== 0 || !hasAsked)) {
-        this.#emptyRecords += 1;
-        if (this.#emptyRecords > MOST_EMPTY_RECORDS) return -EPROTO;
-        continue;
+        this.#emptyReads += 1;
+        if (this.#emptyReads > MOST_EMPTY_READS) return -EPROTO;
+        return taken > 0 ? taken : -EINTR;
       }
       // What broke or ended says so again.
       if (taken === 0) return errno;
