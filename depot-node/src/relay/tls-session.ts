@@ -79,9 +79,12 @@ export class TlsSession implements Flow {
     }
     if (moved && this.#isClosed) this.#movedAtMs = nowMs;
     if (moved && !this.hasBroken && !this.#isGone) return 'again';
-    if (!this.hasBroken && hasFailed(this.tls)) this.hasBroken = true;
+    // Behind bytes that wait, reading will meet it.
+    if (!this.hasBroken && undelivered(this.#up) === 0 && hasFailed(this.tls)) this.hasBroken = true;
     if (this.#lent.size > 0) return 'wait';
-    if (this.hasBroken) return { end: 'broke' };
+    // A peer that breaks behind its own goodbye has given everything.
+    const hasAll = !this.#open.has(this.#up) && undelivered(this.#down) === 0;
+    if (this.hasBroken) return { end: hasAll ? 'complete' : 'broke' };
     if (this.#isGone) {
       const isReset = this.#components.kernel.isResetOnClose(this.tls.descriptor);
       return { end: isReset ? 'broke' : 'complete' };
