@@ -38,6 +38,7 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
   const counted: SharedCounts[] = [];
   // The threads have their own; this one tries certificates, and frees what goes to no thread any more.
   const openSsl = openOpenSsl();
+  const common = { kernel, freeConnection: openSsl.freeConnection };
 
   /** Takes a connection over, where that is possible; `what` is asked for once it is sure. */
   const takeOver = (
@@ -63,7 +64,7 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
       const count = handshakes.find((one) => one.role === command.role && one.isResumed === isResumed);
       if (count) count.count += 1;
     };
-    return securingOf(new TlsSide({ kernel, thread, below, nodeEnd, command, onSecured }), below);
+    return securingOf(new TlsSide({ ...common, thread, below, nodeEnd, command, onSecured }), below);
   };
   /** Goes on with a connection that a thread has accepted, in the one that has the least to do. */
   const goOn = (below: Socket, { descriptor, state }: ArrivedConnection): Securing => {
@@ -77,7 +78,10 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
     const [plain, nodeEnd] = pair;
     const head = new Uint8Array(0);
     const command = { type: 'secure', role: 'server', context: 0, descriptor, plain, head, state } as const;
-    return securingOf(new TlsSide({ kernel, thread, below, nodeEnd, command, onSecured: () => {} }), below);
+    return securingOf(
+      new TlsSide({ ...common, thread, below, nodeEnd, command, onSecured: () => {} }),
+      below,
+    );
   };
   const securingOf = (side: TlsSide, below: Socket): Securing => {
     return {

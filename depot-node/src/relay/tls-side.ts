@@ -5,7 +5,7 @@ import { descriptorOf } from '../kernel/tcp-handle.ts';
 import { rawSocketOf, rememberRawSocket, resetConnection } from '../sockets/reset.ts';
 import { TlsFailure } from '../tls/tls-ending.ts';
 import type { RelayThread, SessionListener } from './relay-thread.ts';
-import type { FlowReport, GivenAway, SecureCommand, SessionCommand } from './thread-message.ts';
+import type { FlowReport, GivenAway, SecureCommand, SessionCommand, SessionState } from './thread-message.ts';
 
 const { EAGAIN } = constants.errno;
 
@@ -18,6 +18,8 @@ interface TlsSideInit {
   /** Node's end of the plain side. */
   readonly nodeEnd: number;
   readonly onSecured: (isResumed: boolean) => void;
+  /** Frees what OpenSSL has of a connection that goes on in no thread. */
+  readonly freeConnection: (address: number) => void;
 }
 
 /** A TLS connection that a relay thread ends, as the main thread sees it. */
@@ -83,15 +85,26 @@ export class TlsSide {
       this.#onMoved = resolve;
       this.#thread.tell({ type: 'give-away', id: this.#id });
     });
-    if (state) {
-      const { command } = this.#init;
-      this.#thread = to;
-      this.#id = to.secure({ ...command, head: new Uint8Array(0), state }, this.#listener);
-    }
+    if (state) this.#goOn(state, to);
     const unsaid = this.#unsaid;
     this.#unsaid = undefined;
     for (const said of unsaid) this.#say(said);
-    return state !== undefined;
+    return state !== undefined && this.#thread === to;
+  }
+
+  /** Goes on in a thread, or where that has died meanwhile, in the one that gave the connection away. */
+  #goOn(state: SessionState, to: RelayThread): void {
+    const { command, kernel, freeConnection } = this.#init;
+    const thread = [to, this.#thread].find((one) => one.isAlive());
+    if (thread) {
+      this.#thread = thread;
+      this.#id = thread.secure({ ...command, head: new Uint8Array(0), state }, this.#listener);
+      return;
+    }
+    freeConnection(state.connection);
+    kernel.resetOnClose(command.descriptor, true);
+    kernel.close(command.descriptor);
+    this.#settle({ end: 'relay-failed', failure: undefined });
   }
 
   #say(type: SessionCommand['type']): void {
@@ -118,7 +131,7 @@ export class TlsSide {
     onFinished: (report) => this.#settle(report),
   };
 
-  #settle({ end, failure }: FlowReport): void {
+  #settle({ end, failure }: Pick<FlowReport, 'end' | 'failure'>): void {
     const { kernel, below, command, nodeEnd } = this.#init;
     this.#isOver = true;
     this.#onMoved?.(undefined);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -7,11 +8,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { receive, socketPair } from './promises/socket-pair.ts';
-import { countDescriptors } from './promises/suite-connections.ts';
+import { countDescriptors, hasArrived } from './promises/suite-connections.ts';
 import { tlsPair } from './promises/tls-pair.ts';
 import type { FlowCommand } from './relay-thread.ts';
 import { type RelayThreads, startRelayThreads } from './relay-threads.ts';
 import { spliceBody } from './splice-body.ts';
+import type { SessionCommand } from './thread-message.ts';
 import { createTlsPlane, type TlsPlane } from './tls-plane.ts';
 import type { TlsSide } from './tls-side.ts';
 
@@ -93,6 +95,17 @@ describe.skipIf(!kernel)('TLS that relay threads end', () => {
     },
   );
 
+  test('gives all that came before a goodbye, though a reset comes behind that, to whoever reads late', async () => {
+    // More than waits within, and no more than the kernel takes for somebody who reads nothing.
+    const sent = randomBytes(320_000);
+    const [outer, inner] = await pair('client');
+    inner.pause();
+    outer.end(sent);
+    await hasArrived(outer);
+    outer.resetAndDestroy();
+    expect((await receive(inner).all()).equals(sent)).toBe(true);
+  });
+
   test('a body is moved exactly, also when Node reads more than all of it while its source goes to another thread', async () => {
     const [[origin, source], [client, sink]] = [await pair(), await pair()];
     const real = tls.sideOf(source);
@@ -159,15 +172,46 @@ describe.skipIf(!kernel)('TLS that relay threads end', () => {
     await expect.poll(countDescriptors).toBeLessThanOrEqual(before);
   });
 
+  /** Lets a thread die by itself. */
+  const crash = (thread = threads.idlest()) =>
+    new Promise((resolve) => {
+      const bad = { type: 'tunnel', downstream: kernel?.duplicate(0), upstream: 1_000_000 };
+      const listener = { onProgress: () => undefined, onFinished: resolve };
+      thread?.start(bad as unknown as FlowCommand, listener);
+    });
+
+  test.each([
+    ['stays where it is where the thread dies that it is on its way to', 1],
+    ['is reset where that dies, and the one that it comes from', 2],
+  ])('%s', async (_what, deaths) => {
+    const [outer, inner] = await pair();
+    const received = receive(outer);
+    const side = tls.sideOf(inner);
+    const to = threads.all.find((thread) => thread !== side?.thread);
+    if (!side || !to) throw new Error('nothing ends TLS here');
+    const from = side.thread;
+    const { tell } = from;
+    const giveAway = new Promise<() => void>((resolve) => {
+      Object.assign(from, { tell: (command: SessionCommand) => resolve(() => tell(command)) });
+    });
+    const move = side.move(to);
+    const goOn = await giveAway;
+    Object.assign(from, { tell });
+    await crash(to);
+    goOn();
+    if (deaths > 1) await crash(from);
+    expect(await move).toBe(false);
+    if (deaths > 1) {
+      expect(await received.end).toBe('ECONNRESET');
+      return;
+    }
+    inner.write('still here');
+    expect((await received.until(10)).toString()).toBe('still here');
+  });
+
   test('is reset where a thread dies, and taken by the others, then by nobody', async () => {
     const made = await Promise.all([pair(), pair()]);
     const ends = made.map(([outer]) => receive(outer).end);
-    const crash = () =>
-      new Promise((resolve) => {
-        const bad = { type: 'tunnel', downstream: kernel?.duplicate(0), upstream: 1_000_000 };
-        const listener = { onProgress: () => undefined, onFinished: resolve };
-        threads.idlest()?.start(bad as unknown as FlowCommand, listener);
-      });
     await crash();
     expect(await Promise.race(ends)).toBe('ECONNRESET');
     await pair();
