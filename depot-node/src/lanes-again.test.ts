@@ -89,6 +89,11 @@ describe.each(await testPlanes())('a download whose lanes end, over %s,', (_plan
     const last = given.filter((asked) => signatureOf(asked) === signatures);
     expect(connectionsOf(last)).toBeGreaterThan(1);
     expect(failovers()).toMatchObject([{ reason: 'refused', from: ['d1', 'd2'], to: ['d1', 'd2'] }]);
+
+    manners = () => 'gives';
+    given = [];
+    await download('/signed');
+    expect(connectionsOf(given), 'the next download').toBeGreaterThan(1);
   });
 
   test('goes on over lanes when an origin that was away is back', async () => {

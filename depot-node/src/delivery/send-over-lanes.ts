@@ -1,5 +1,12 @@
 import type { Duplex } from 'node:stream';
-import { ERRORS, type ErrorCode, formatAuthority, isWayFailure, LonghaulError } from '@longhaul/shared';
+import {
+  ERRORS,
+  type ErrorCode,
+  formatAuthority,
+  isWayFailure,
+  LonghaulError,
+  originHref,
+} from '@longhaul/shared';
 import type { NewConnection } from '../lanes/lane.ts';
 import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
@@ -11,6 +18,7 @@ import { AheadConnection } from '../origin/ahead-connection.ts';
 import type { BlockBook } from '../origin/block-book.ts';
 import { type AskedTimes, type Conversation, thinks } from '../origin/conversation.ts';
 import type { TakenBody } from '../origin/exchange.ts';
+import { AddressRefused } from '../origin/joined-part.ts';
 import { type OpenStream, OriginConnection } from '../origin/origin-connection.ts';
 import type { Part } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
@@ -145,7 +153,10 @@ export async function sendOverLanes(
       onBlockFailed: (failure, isProved) => whole?.noteFailure(failure, isProved) === true,
       onCounted: leaveAnswered,
     });
-    if (isRefusedToBlocks(end)) leaveAnswered();
+    // An address that a redirect led to may just have lapsed; the next redirect leads to another.
+    const mayHaveLapsed =
+      end.failure instanceof AddressRefused && originHref(first.target.url) !== originHref(target.url);
+    if (isRefusedToBlocks(end) && !mayHaveLapsed) leaveAnswered();
     return end;
   } finally {
     places.leave();
