@@ -1,4 +1,4 @@
-import { type Chain, CLIENT } from '@longhaul/shared';
+import { type Chain, CLIENT, chainSeconds } from '@longhaul/shared';
 import type { PlannerConfig } from '../config.ts';
 import { predict, promiseOf } from './chain-legs.ts';
 import type { PlanningDepot, RatedChain } from './chain-search.ts';
@@ -23,6 +23,9 @@ import { whyDirect } from './why-direct.ts';
 const LEAST_GAIN_AS_KNOWN = { usually: 0.9, whereMuch: 0.8 } as const;
 /** So much faster in the mean a chain may cost more of that: what set-up costs a small file is little beside what a lossy way costs it. */
 const MUCH_GAIN = 1.3;
+
+/** So many times as long as the direct way a chain may take by its downloads: what it gains is in the mean, and this is what is likeliest. */
+const MOST_TIMES_DIRECT = 1.3;
 
 /** How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download teaches what it is like. */
 const LEAST_GAIN_GUESSED = 1.02;
@@ -72,9 +75,19 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       leastGain(minimumGain, one.chain, query.held),
       isGuessed(one) ? LEAST_GAIN_GUESSED : minimumGain,
     );
+  const directSeconds = chainSeconds(direct.legs, sizeBytes, direct.setUp, 1);
+  /** Whether downloads over a chain take longer than the direct way would: whatever the cause, it brings nothing. */
+  const disappoints = (one: RatedChain) => {
+    const timesTaken = learned.timesTaken(one);
+    const timesDirect = learned.timesDirect(direct.part) ?? 1;
+    return (
+      timesTaken !== undefined && timesTaken * one.seconds > MOST_TIMES_DIRECT * timesDirect * directSeconds
+    );
+  };
   // By their legs, and by what downloads took of late.
   const wins = (one: RatedChain) =>
     gainOf(one) >= leastOf(one) &&
+    !disappoints(one) &&
     (direct.source !== 'ends' || gainOf(one, secondsAsKnown) >= leastAsKnown(gainOf(one)));
   const [first] = ranked;
   // One that was put behind for what it took still counts against a direct way that it outdoes.

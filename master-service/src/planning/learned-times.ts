@@ -50,10 +50,15 @@ export class LearnedTimes {
 
   /** How many times as long as the likeliest of its legs says a chain is predicted to take; `undefined` where nobody knows. */
   calibrationOf(rated: RatedChain): number | undefined {
+    const { calibration } = this.#init.query;
+    return this.timesTaken(rated, calibration) ?? calibration;
+  }
+
+  /** How many times as long as that downloads over a chain take by themselves, and by what all chains have in common; `undefined` where nobody took it. */
+  timesTaken(rated: RatedChain, calibration = 1): number | undefined {
     const { times, query } = this.#init;
-    const { sizeBytes, calibration } = query;
     const way = this.#wayOf(rated);
-    return way ? timesTaken(way, sizeBytes, times.by(rated, secondsAsKnown), calibration ?? 1) : calibration;
+    return way && timesTaken(way, query.sizeBytes, times.by(rated, secondsAsKnown), calibration);
   }
 
   /** How many times more a chain gains over the direct way than the model of both says; 1 where nobody has told what either took. */

@@ -239,6 +239,7 @@ function planAfter(ways: readonly TakenWay[], more: Partial<RouteQuery> & { rttM
 
 describe('a plan', () => {
   const { seconds } = planAfter([]).prediction;
+  const directSeconds = (rttMs: number) => planAfter([], { rttMs }).direct.seconds;
   const over = (chain: string, times: number): TakenWay =>
     way(chain, took(times, { seconds: times * seconds }));
 
@@ -277,6 +278,26 @@ describe('a plan', () => {
     expect(after.at(-1)).toBe('chain');
     // One that keeps its promise is taken as if there were no other.
     expect(planAfter([over('d1', 4), over('d2', 1)], { rttMs: rtts.at(-1) }).chain).toEqual(['d2']);
+  });
+
+  test('goes direct where downloads over chains take longer than that would, however much is in common, and tries them again when that is long ago', () => {
+    const often = (times: number, agoMs: number) =>
+      IDS.map((id) => {
+        const each = { seconds: times * seconds, agoMs };
+        return way(id, ...Array.from({ length: 5 }, () => took(times, each)));
+      });
+    const [rttMs, hourMs] = [120, 3_600_000];
+    expect(planAfter([], { rttMs }).decision).toBe('chain');
+    for (const times of [4, 1000]) {
+      // What all ways of a pair have in common changes no decision.
+      for (const calibration of [1, 2])
+        expect(planAfter(often(times, 0), { rttMs, calibration }).decision).toBe('direct');
+      expect(planAfter(often(times, hourMs), { rttMs }).decision).toBe('chain');
+    }
+    expect(planAfter(often(1.2, 0), { rttMs }).decision).toBe('chain');
+    // Clients tell that it takes as much longer directly.
+    const takenDirect = Array.from({ length: 5 }, () => took(4, { seconds: 4 * directSeconds(rttMs) }));
+    expect(planAfter(often(4, 0), { rttMs, takenDirect }).decision).toBe('chain');
   });
 
   test('is not led to learn by a chain that flatters itself, where direct is better', () => {
