@@ -2,6 +2,7 @@ import {
   type AddressFamily,
   type AddressPolicy,
   type Authority,
+  type Chain,
   canonicalHost,
   type DepotEntry,
   type ErrorCode,
@@ -24,6 +25,7 @@ import type { ProvedPlace } from './address-proof.ts';
 import { DEPOT_FACTS, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
+import type { PromisedDownload } from './promised-load.ts';
 import { type DepotState, type News, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
@@ -45,7 +47,7 @@ export interface DepotView extends DepotRecord {
   readonly entryGroup: string | undefined;
   /** Clients that have not this family cannot reach it; left out where either one does, where they come by a group's name, or nobody knows. */
   readonly onlyFamily?: AddressFamily;
-  /** What its uplink leaves to one more download, bits per second; left out where nobody has set a bound. */
+  /** What its line leaves to one more download, bits per second; left out where nobody has set a bound. */
   readonly roomBps?: number;
   /** What its uplink carried when it was heard last, bits per second; left out where nobody has set a bound. */
   readonly sentBps?: number;
@@ -166,6 +168,11 @@ export class DepotRegistry {
   /** Takes in a heartbeat, and says what of it is new. `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<News> {
     return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
+  }
+
+  /** Takes note that a plan leads a download over a chain. */
+  notePromised(chain: Chain, download: PromisedDownload, nowMs: number): void {
+    for (const id of chain) this.#depots.get(id)?.notePromised(download, nowMs);
   }
 
   /** Whether a heartbeat that is not taken in yet shows that its depot, which owns its id, is at the address that it comes from. */
@@ -328,8 +335,8 @@ export class DepotRegistry {
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
-  const { record, activeTransfers, isMoving, entryGroup, roomBps, sentBps, heardAtMs } = depot;
-  const room = roomBps === undefined || sentBps === undefined ? {} : { roomBps, sentBps };
+  const { record, activeTransfers, isMoving, entryGroup, sentBps, heardAtMs } = depot;
+  const roomBps = depot.roomBps(nowMs);
   const heard = heardAtMs === undefined ? {} : { heardAgoMs: nowMs - heardAtMs };
   // Where a group's name leads to nobody has proved.
   const onlyFamily = entryGroup === undefined ? depot.proof.valid(nowMs)?.onlyFamily : undefined;
@@ -340,7 +347,8 @@ function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {
     ...(isMoving === undefined ? {} : { isMoving }),
     entryGroup,
     ...(onlyFamily ? { onlyFamily } : {}),
-    ...room,
+    ...(roomBps === undefined ? {} : { roomBps }),
+    ...(sentBps === undefined ? {} : { sentBps }),
     ...heard,
     problem: depot.problemCode(nowMs),
   };

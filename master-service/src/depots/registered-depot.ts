@@ -25,6 +25,7 @@ import {
 } from './depot-facts.ts';
 import type { DepotRecord, KeptDepot } from './depot-store.ts';
 import { countHeard } from './failure-rate.ts';
+import { type PromisedDownload, PromisedLoad } from './promised-load.ts';
 
 /** `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are planned with. */
 export type DepotState = 'up' | 'draining' | 'lost' | 'unproved';
@@ -57,6 +58,7 @@ export class RegisteredDepot {
   readonly #lostAfterMs: number;
   readonly #counts: (publicKey: string) => boolean;
   readonly #proof = new AddressProof();
+  readonly #promised = new PromisedLoad();
   #record: DepotRecord;
   /** The key that the id belongs to for good. */
   #owner: string | undefined;
@@ -134,13 +136,21 @@ export class RegisteredDepot {
   }
 
   /**
-   * What its uplink leaves to one more download, bits per second: what nobody uses, or an equal share, which a depot gives to each
-   * download that can use it. `undefined` where nobody has set a bound.
+   * What its line leaves to one more download, bits per second: what nobody uses, or an equal share, which a depot gives to each
+   * download that can use it. What plans have promised since it was heard uses it as well. `undefined` where nobody has set a bound.
    */
-  get roomBps(): number | undefined {
+  roomBps(nowMs: number): number | undefined {
     const uplink = this.#heard?.value.uplink;
     if (!uplink) return undefined;
-    return Math.max(uplink.mostBps - uplink.sentBps, uplink.mostBps / (this.activeTransfers + 1));
+    const promised = this.#promised.since(this.heardAtMs ?? 0, nowMs);
+    const sharers = this.activeTransfers + promised.downloads + 1;
+    return Math.max(uplink.mostBps - uplink.sentBps - promised.bps, uplink.mostBps / sharers);
+  }
+
+  /** Takes note that a plan leads a download over it. */
+  notePromised(download: PromisedDownload, nowMs: number): void {
+    // Where no bound is known nobody asks what is left.
+    if (this.roomBps(nowMs) !== undefined) this.#promised.note(download, nowMs);
   }
 
   /** What its uplink carried when it was heard last, bits per second; `undefined` where nobody has set a bound. */

@@ -1,4 +1,5 @@
 import {
+  type Chain,
   clientAddress,
   clientPrefix,
   depotBaseUrl,
@@ -11,6 +12,7 @@ import {
   refuse,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
+import type { PromisedDownload } from '../depots/promised-load.ts';
 import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
@@ -54,6 +56,8 @@ interface KnownDepots {
   readonly isUp: (id: string, nowMs: number) => boolean;
   /** How often one of them fails. */
   readonly failuresPerSecond: number;
+  /** Takes note that a plan leads a download over a chain. */
+  readonly notePromised: (chain: Chain, download: PromisedDownload, nowMs: number) => void;
 }
 
 interface PlanServiceInit {
@@ -109,6 +113,9 @@ const MOST_LEFT = 3;
 const UP_FOR_MS = 100;
 /** So few depots change seldom, and plans over them are cheap: decisions are made anew whenever one of them is heard. */
 const FEW_DEPOTS = 64;
+
+/** A file of which nobody knows the size takes this share of the time that one of the assumed size takes, in the mean over usual sizes. */
+const SHARE_OF_ASSUMED = 0.3;
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
@@ -204,6 +211,8 @@ export class PlanService {
     }
     const plan = explained(issued.value);
     this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
+    if (plan.decision === 'chain')
+      this.#init.registry.notePromised(plan.chain, promisedTo(address, decided.value), nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
     this.#cache.set(key, plan, { chars: charsOf(plan), wholes: plan.wholes, use }, nowMs, asked);
     if (isExplained) this.#cache.noteTold(key, nowMs);
@@ -319,4 +328,13 @@ export class PlanService {
     }
     return this.#up.ids;
   }
+}
+
+/** What a client is promised by what was decided. */
+function promisedTo(address: string, { size, route }: Decided): PromisedDownload {
+  const { sizeBytes, source } = size;
+  // A chain that was asked for is not compared with others.
+  const seconds = route.expectedSeconds || route.prediction.seconds;
+  const share = source === 'assumed' ? SHARE_OF_ASSUMED : 1;
+  return { client: clientAddress(address), bps: (8 * sizeBytes) / seconds, seconds: share * seconds };
 }
