@@ -47,7 +47,7 @@ export interface DepotView extends DepotRecord {
   readonly entryGroup: string | undefined;
   /** Clients that have not this family cannot reach it; left out where either one does, where they come by a group's name, or nobody knows. */
   readonly onlyFamily?: AddressFamily;
-  /** What its line leaves to one more download, bits per second; left out where nobody has set a bound. */
+  /** What its line leaves to one more download, bits per second; left out where nobody has set a bound, and it was not full of late. */
   readonly roomBps?: number;
   /** What its uplink carried when it was heard last, bits per second; left out where nobody has set a bound. */
   readonly sentBps?: number;
@@ -173,6 +173,11 @@ export class DepotRegistry {
   /** Takes note that a plan leads a download over a chain. */
   notePromised(chain: Chain, download: PromisedDownload, nowMs: number): void {
     for (const id of chain) this.#depots.get(id)?.notePromised(download, nowMs);
+  }
+
+  /** Takes note that each transfer of a depot gets so much, because its line is crowded. */
+  noteCrowded(id: string, eachBps: number, nowMs: number): void {
+    this.#depots.get(id)?.noteCrowded(eachBps, nowMs);
   }
 
   /** Whether a heartbeat that is not taken in yet shows that its depot, which owns its id, is at the address that it comes from. */

@@ -55,7 +55,7 @@ interface DepotServiceInit {
   readonly planner: Planner;
   readonly assumedSizeBytes: number;
   readonly masters: KnownMasters;
-  readonly clients: Pick<ClientTable, 'report'>;
+  readonly clients: Pick<ClientTable, 'report' | 'crowdedBps'>;
   readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next' | 'noteSent'>;
   readonly outcomes: Pick<OutcomeBook, 'report' | 'isTrusted'>;
@@ -134,6 +134,8 @@ export class DepotService {
       if (report.to !== id && registry.record(report.to)) links.report(id, report, nowMs);
     }
     for (const report of heartbeat.clients ?? []) clients.report(id, report, nowMs);
+    const eachBps = clients.crowdedBps(id, nowMs);
+    if (eachBps !== undefined) registry.noteCrowded(id, eachBps, nowMs);
     for (const report of heartbeat.origins ?? []) origins.report(id, report, nowMs);
   }
 

@@ -25,6 +25,7 @@ import {
 } from './depot-facts.ts';
 import type { DepotRecord, KeptDepot } from './depot-store.ts';
 import { countHeard } from './failure-rate.ts';
+import { FullLine } from './full-line.ts';
 import { type PromisedDownload, PromisedLoad } from './promised-load.ts';
 
 /** `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are planned with. */
@@ -59,6 +60,7 @@ export class RegisteredDepot {
   readonly #counts: (publicKey: string) => boolean;
   readonly #proof = new AddressProof();
   readonly #promised = new PromisedLoad();
+  readonly #fullLine = new FullLine();
   #record: DepotRecord;
   /** The key that the id belongs to for good. */
   #owner: string | undefined;
@@ -137,20 +139,30 @@ export class RegisteredDepot {
 
   /**
    * What its line leaves to one more download, bits per second: what nobody uses, or an equal share, which a depot gives to each
-   * download that can use it. What plans have promised since it was heard uses it as well. `undefined` where nobody has set a bound.
+   * download that can use it. What plans have promised since it was heard uses it as well. `undefined` where nobody has set a bound, and it was not full of late.
    */
   roomBps(nowMs: number): number | undefined {
     const uplink = this.#heard?.value.uplink;
-    if (!uplink) return undefined;
+    const fullBps = this.#fullLine.mostBps(nowMs);
+    if (!uplink && fullBps === undefined) return undefined;
     const promised = this.#promised.since(this.heardAtMs ?? 0, nowMs);
     const sharers = this.activeTransfers + promised.downloads + 1;
-    return Math.max(uplink.mostBps - uplink.sentBps - promised.bps, uplink.mostBps / sharers);
+    // Of a line that was full nobody knows what is free.
+    const byFullLine = (fullBps ?? Number.POSITIVE_INFINITY) / sharers;
+    if (!uplink) return byFullLine;
+    const freeBps = uplink.mostBps - uplink.sentBps - promised.bps;
+    return Math.min(byFullLine, Math.max(freeBps, uplink.mostBps / sharers));
   }
 
   /** Takes note that a plan leads a download over it. */
   notePromised(download: PromisedDownload, nowMs: number): void {
     // Where no bound is known nobody asks what is left.
     if (this.roomBps(nowMs) !== undefined) this.#promised.note(download, nowMs);
+  }
+
+  /** Takes note that each of its transfers gets so much, because its line is crowded. */
+  noteCrowded(eachBps: number, nowMs: number): void {
+    this.#fullLine.note(eachBps, this.activeTransfers, nowMs);
   }
 
   /** What its uplink carried when it was heard last, bits per second; `undefined` where nobody has set a bound. */

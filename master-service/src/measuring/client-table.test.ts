@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ClientTable } from './client-table.ts';
 
 const NOW = 1_795_000_000_000;
@@ -247,3 +247,65 @@ test('a depot that tells of ever more networks makes a master forget nothing tha
   expect(table.known(PREFIX).has('d1')).toBe(true);
   expect(table.size).toBeLessThanOrEqual(50_001);
 }, 30_000);
+
+describe('networks that all get far less from a depot at once', () => {
+  const networks = Array.from({ length: 20 }, (_, index) => `198.18.${index}.0/24`);
+  /** A table whose depot has served twenty networks well. */
+  const known = () => {
+    const table = new ClientTable();
+    for (let times = 0; times < 5; times += 1) serve(table, networks, NOW, { goodputBps: 9e7 });
+    return table;
+  };
+  const serve = (table: ClientTable, to: readonly string[], nowMs: number, more: object = {}) => {
+    const sent = { rttMs: 5, goodputBps: 3e6, sentBytes: 1e7, retransmittedBytes: 0, ...more };
+    for (const prefix of to) table.report('d1', { prefix, ...sent }, nowMs);
+  };
+  const MINUTE_MS = 60_000;
+  const later = NOW + 2 * MINUTE_MS;
+  const lost = { retransmittedBytes: 2e5, queueMs: 200 };
+
+  test('tell what its line leaves to each, for as long as they do', () => {
+    const table = known();
+    expect(table.crowdedBps('d1', NOW)).toBeUndefined();
+    serve(table, networks, later);
+    expect(table.crowdedBps('d1', later)).toBeCloseTo(3e6);
+    expect(table.crowdedBps('d2', later)).toBeUndefined();
+    expect(table.crowdedBps('d1', later + MINUTE_MS)).toBeUndefined();
+  });
+
+  test('tell nothing of their own lines, which direct downloads cross as well', () => {
+    const table = known();
+    const prefix = networks[19] ?? '';
+    const before = table.distribution('d1', prefix, later);
+    for (let minute = 0; minute < 60; minute += 1)
+      for (let times = 0; times < 12; times += 1)
+        serve(table, networks, later + minute * MINUTE_MS + times * 5000, lost);
+    const after = table.distribution('d1', prefix, later + 60 * MINUTE_MS);
+    expect(after.lossRate.value / before.lossRate.value).toBeLessThan(2);
+    expect(after.goodputBps.value).toBeGreaterThan(8e7);
+    expect(table.queueMs(prefix, later + 60 * MINUTE_MS)).toBe(0);
+    // One that comes for the first time is not taken for slow.
+    serve(table, ['198.19.0.0/24'], later + 60 * MINUTE_MS, lost);
+    expect(
+      table.distribution('d1', '198.19.0.0/24', later + 60 * MINUTE_MS).goodputBps.value,
+    ).toBeGreaterThan(2e7);
+  });
+
+  test.each([
+    ['one alone, however often', [networks[0], networks[0], networks[0]]],
+    ['seven', networks.slice(0, 7)],
+    ['nobody knew before', networks.map((prefix) => prefix.replace('198.18.', '198.19.'))],
+  ])('say nothing of its line where they are %s', (_, slow) => {
+    const table = known();
+    const to = slow.flatMap((prefix) => prefix ?? []);
+    for (let times = 0; times < 12; times += 1) serve(table, to, later + times * 1000, lost);
+    expect(table.crowdedBps('d1', later + 11_000)).toBeUndefined();
+  });
+
+  test('say nothing of its line where as many get what they did', () => {
+    const table = known();
+    serve(table, networks.slice(9), later, { goodputBps: 9e7 });
+    serve(table, networks.slice(0, 9), later);
+    expect(table.crowdedBps('d1', later)).toBeUndefined();
+  });
+});

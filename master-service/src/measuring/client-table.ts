@@ -1,6 +1,6 @@
 import type { ClientReport } from '@longhaul/shared';
 import * as z from 'zod';
-import type { Figure, Prior } from '../estimates/figure.ts';
+import { type Figure, measuredOf, type Prior } from '../estimates/figure.ts';
 import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -9,6 +9,7 @@ import type { ClientAliases } from './client-aliases.ts';
 import { neighbourhoodOf } from './client-networks.ts';
 import { queueFigures, queueMsOf, withQueue } from './client-queue.ts';
 import { type ClientWindow, windowFigures, windowOf, withWindows } from './client-window.ts';
+import { CrowdedDepots } from './crowded-depots.ts';
 import { EndTable } from './end-table.ts';
 import { siteOf } from './measured-by.ts';
 
@@ -25,6 +26,8 @@ const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assume
  * the others. One that is believed too slow costs its client all that depots can win, since direct shares it; one that is believed too fast costs nothing.
  */
 const OTHER_LINE = 0.5;
+/** So many measurements say what a network had before a depot's line was crowded: the first one may be what is usual. */
+const LEAST_KNOWN = 2;
 
 const clientFiguresSchema = z.looseObject({
   ...legFiguresSchema.shape,
@@ -51,6 +54,7 @@ export class ClientTable {
   readonly #facts: Facts;
   readonly #ends: EndTable<ClientFigures>;
   readonly #room: SpeakerRoom;
+  readonly #crowded = new CrowdedDepots();
   readonly #aliases: Pick<ClientAliases, 'of' | 'ofEach' | 'hasMet'> | undefined;
 
   /**
@@ -81,9 +85,10 @@ export class ClientTable {
   }
 
   /** Takes in what a depot measured on its connections to a client network since its last report. */
-  report(depot: string, report: ClientReport, nowMs: number): void {
-    const key = `${depot} ${report.prefix}`;
+  report(depot: string, told: ClientReport, nowMs: number): void {
+    const key = `${depot} ${told.prefix}`;
     const known = this.#facts.store.newest(CLIENT_MEASURED, key);
+    const report = this.#ofNetwork(depot, told, known?.value, nowMs);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
     const figures = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
@@ -94,6 +99,31 @@ export class ClientTable {
     const queue = withQueue(known?.value, report, passedMs);
     const value = { ...figures, ...begun, ...windows, ...queue };
     this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
+  }
+
+  /** What a depot sends to each network that gets far less than it is known to, bits per second, while its own line is crowded; else `undefined`. */
+  crowdedBps(depot: string, nowMs: number): number | undefined {
+    return this.#crowded.eachBps(depot, nowMs);
+  }
+
+  /**
+   * What a report says of its network. Where the line of the depot is crowded, what is slow, lost or waits is the depot's: direct downloads do not meet it, and
+   * nothing of it is left once the crowd has gone.
+   */
+  #ofNetwork(
+    depot: string,
+    report: ClientReport,
+    known: ClientFigures | undefined,
+    nowMs: number,
+  ): ClientReport {
+    const { prefix, rttMs, goodputBps: bps } = report;
+    const { value: knownBps, weight = 0 } = measuredOf(known?.goodput) ?? {};
+    const isSlower = bps !== undefined && bps < OTHER_LINE * (knownBps ?? this.#ends.usualBps(rttMs));
+    if (bps !== undefined && weight >= LEAST_KNOWN)
+      this.#crowded.note(depot, prefix, { bps, isSlower, atMs: nowMs });
+    if (this.crowdedBps(depot, nowMs) === undefined) return report;
+    const { sentBytes: _sent, retransmittedBytes: _lost, queueMs: _waits, goodputBps, ...others } = report;
+    return goodputBps === undefined || isSlower ? others : { ...others, goodputBps };
   }
 
   /**

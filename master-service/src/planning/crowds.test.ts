@@ -65,3 +65,37 @@ describe('a crowd between two heartbeats', () => {
     expect(direct).toBeGreaterThan(20);
   });
 });
+
+describe('a depot whose operator has named no uplink', () => {
+  const NETWORKS = Array.from({ length: 30 }, (_, index) => `198.18.${index}.0/24`);
+  /** What d1 tells of 30 networks: each has so much. */
+  const serve = async (goodputBps: number, retransmittedBytes: number, networks = NETWORKS) => {
+    const [d1] = depots;
+    const sent = { rttMs: 5, goodputBps, sentBytes: 1e7, retransmittedBytes };
+    const clients = networks.map((prefix) => ({ prefix, ...sent }));
+    for (const depot of depots) if (depot !== d1) await depot.heartbeat(master);
+    await d1?.heartbeat(master, { activeTransfers: networks.length, clients });
+    master.clock.advance(5);
+  };
+  const beIdle = async (seconds: number) => {
+    for (let passed = 0; passed < seconds; passed += 5) await serve(0, 0, []);
+  };
+
+  test('gets no more downloads once all that it serves get far less than they could, until they have gone', async () => {
+    for (let times = 0; times < 4; times += 1) await serve(90e6, 0);
+    expect(await crowdOf(1, 1)).toEqual({ d1: 1, d3: 0, direct: 0 });
+    for (let times = 0; times < 3; times += 1) await serve(3e6, 1e5);
+    expect(await crowdOf(1, 2)).toEqual({ d1: 0, d3: 1, direct: 0 });
+    await beIdle(300);
+    expect(await crowdOf(1, 3)).toEqual({ d1: 1, d3: 0, direct: 0 });
+  });
+
+  test('is led to where a few of many that it serves are slow', async () => {
+    for (let times = 0; times < 4; times += 1) await serve(90e6, 0);
+    for (let times = 0; times < 3; times += 1) {
+      await serve(3e6, 1e5, NETWORKS.slice(0, 10));
+      await serve(90e6, 0, NETWORKS.slice(10));
+    }
+    expect(await crowdOf(1, 1)).toEqual({ d1: 1, d3: 0, direct: 0 });
+  });
+});
