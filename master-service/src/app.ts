@@ -188,6 +188,7 @@ export function createMaster(deps: MasterDeps): Master {
     file: deps.factsFile,
     now,
     steadyMs,
+    sayAgain: (nowMs) => masters.sayAgain(nowMs),
     onFailure: (error) => emit({ type: 'failed', error }),
     onRestored: (restored, refused) => {
       emit({ type: 'facts-restored', facts: restored });

@@ -239,3 +239,100 @@ test('a token that two masters took from two depots, while they could not hear e
     }
   }
 });
+
+/** A folder of its own for a master, and what it keeps there. */
+async function keptFolder() {
+  const dir = await mkdtemp(join(tmpdir(), 'longhaul-master-'));
+  open.push(() => rm(dir, { recursive: true }));
+  const state = openStateFolder(dir);
+  return () => ({ depotStore: new FileDepotStore(state), factsFile: new FactsFile(state) });
+}
+
+/** Ids of the keys that a master says tickets are signed with. */
+async function keysOf({ url }: TestMaster): Promise<string[]> {
+  const answer = await fetch(`${url}/.well-known/jwks.json`);
+  const { keys } = (await answer.json()) as { keys: { kid: string }[] };
+  return keys.map(({ kid }) => kid);
+}
+
+const DAY_SECONDS = 86_400;
+/** It is looked once a second whether something has to be said again, or forgotten. */
+const LOOKED = { timeout: 5_000 };
+
+test('a master that starts again while it hears no other tells its depots of all that there are, so that no ticket is refused', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const kept = await keptFolder();
+  const one = await startMaster({ ...kept(), bus: new InProcessBus('one', meeting), clock });
+  const two = await start({ bus: new InProcessBus('two', meeting), clock });
+  const [d1] = (await registerDepots(one, 'd1')) as [TestDepot];
+  await expect.poll(() => keysOf(one)).toHaveLength(2);
+  await one.master.close();
+  const again = await start({ ...kept(), bus: new InProcessBus('one', new Set()), clock });
+  const told = directorySchema.parse(JSON.parse((await d1.heartbeat(again)).text));
+  expect(told.masterKeys.map(({ keyId }) => keyId)).toEqual([again.signingKey.keyId, two.signingKey.keyId]);
+  expect(told.masterUrls).toEqual([again.url, two.url]);
+});
+
+test('a master that is gone is known as long as its tickets live, however often the others start again, and those that are there stay known', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const kept = await keptFolder();
+  const join = (name: string, init = {}) =>
+    startMaster({ ...init, bus: new InProcessBus(name, meeting), clock });
+  let one = await join('one', kept());
+  const two = await join('two');
+  open.push(() => two.master.close());
+  const gone = await join('three');
+  await expect.poll(() => keysOf(one)).toHaveLength(3);
+  await gone.master.close();
+  const learnedFrom = (master: TestMaster) => master.signingKey.keyId;
+  for (let day = 0; day < 8; day += 1) {
+    // So long that each says again that it is there.
+    clock.advance(DAY_SECONDS);
+    await one.master.close();
+    one = await join('one', kept());
+    await expect.poll(() => keysOf(two), LOOKED).toContain(learnedFrom(one));
+    await expect.poll(() => keysOf(one)).toContain(learnedFrom(gone));
+  }
+  clock.advance(3_700);
+  for (const master of [one, two]) {
+    await expect
+      .poll(async () => (await keysOf(master)).toSorted(), LOOKED)
+      .toEqual([learnedFrom(one), learnedFrom(two)].toSorted());
+  }
+  await one.master.close();
+  const [late, other] = [await join('one', kept()), await join('late')];
+  for (const master of [late, other]) {
+    open.push(() => master.master.close());
+    expect(await keysOf(master)).not.toContain(learnedFrom(gone));
+  }
+});
+
+test('a stolen key of a master that is gone counts no more as soon as another one has started in its place', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const one = await start({ bus: new InProcessBus('one', meeting), clock });
+  const gone = await startMaster({ bus: new InProcessBus('two', meeting), clock });
+  await expect.poll(() => keysOf(one)).toContain(gone.signingKey.keyId);
+  await gone.master.close();
+  clock.advance(1);
+  const placeholder = await startMaster({ bus: new InProcessBus('two', meeting), clock });
+  await expect.poll(() => keysOf(one)).toEqual([one.signingKey.keyId, placeholder.signingKey.keyId]);
+  await placeholder.master.close();
+  expect(await keysOf(one)).not.toContain(gone.signingKey.keyId);
+});
+
+test('a master that was alone before it met others is told of once, by the name that it has now', async () => {
+  const meeting: InProcessMeeting = new Set();
+  const clock = new TestClock();
+  const kept = await keptFolder();
+  const signingKey = generateSigningKey();
+  const alone = await startMaster({ ...kept(), signingKey, clock });
+  await alone.master.close();
+  clock.advance(1);
+  const one = await start({ ...kept(), signingKey, bus: new InProcessBus('one', meeting), clock });
+  const two = await start({ bus: new InProcessBus('two', meeting), clock });
+  await expect.poll(() => keysOf(one)).toEqual([signingKey.keyId, two.signingKey.keyId]);
+  expect(await keysOf(two)).toEqual([two.signingKey.keyId, signingKey.keyId]);
+});

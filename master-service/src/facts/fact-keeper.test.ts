@@ -30,6 +30,7 @@ function keep() {
     file: undefined,
     now: () => clock.now(),
     steadyMs: () => machine.steadyMs,
+    sayAgain: () => {},
     onFailure: (failure) => {
       throw failure;
     },

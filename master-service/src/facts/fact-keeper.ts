@@ -16,6 +16,8 @@ interface FactKeeperInit {
   readonly now: () => number;
   /** Milliseconds by a clock that is never set. */
   readonly steadyMs: () => number;
+  /** Called at each look: what this master says and what still holds is said again, before anybody forgets it. */
+  readonly sayAgain: (nowMs: number) => void;
   /** Told when the file could not be written. */
   readonly onFailure: (failure: unknown) => void;
   /** Told what was read from the file. */
@@ -44,10 +46,12 @@ export class FactKeeper {
     void this.#saveOn();
   }
 
-  /** Forgets what is too old. */
+  /** Says again what holds, and forgets what is too old. */
   look(): void {
-    const { facts, now } = this.#init;
-    facts.store.sweep(now());
+    const { facts, now, sayAgain } = this.#init;
+    const nowMs = now();
+    sayAgain(nowMs);
+    facts.store.sweep(nowMs);
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,13 @@ import { keyIdOf } from './signing-key.ts';
 const MOST_MASTERS = 256;
 /** Keys of one master: the one that signs, the next one, and some before. */
 export const MOST_KEYS = 8;
+/**
+ * A master that says nothing more is known for so long, and its keys count: as long as a ticket may live, and a day, by which its clock may be
+ * wrong. What says it is kept by all others, so this is also how long one that has gone is trusted.
+ */
+const MASTER_LIFE_MS = 8 * 86_400_000;
+/** A master says again so often where it is, and its keys, also while nothing changes. */
+const SAY_AGAIN_MS = 3_600_000;
 
 const text = z.string().min(1).max(300);
 
@@ -22,8 +29,9 @@ const MASTER_HERE = {
   keys: /^[A-Za-z0-9._-]{1,64}$/,
   most: MOST_MASTERS,
   whenFull: 'refuse',
-  lifeMs: Number.POSITIVE_INFINITY,
-  isKept: false,
+  lifeMs: MASTER_LIFE_MS,
+  // A master that starts while it hears nobody tells its depots of all that there are, or they would refuse the others' tickets.
+  isKept: true,
 } satisfies FactKind<unknown>;
 
 export const MASTER_FACTS = [MASTER_HERE];
@@ -54,7 +62,18 @@ export class KnownMasters {
 
   /** Tells of this master. */
   announce(url: string, keys: readonly MasterKey[], nowMs: number): void {
-    this.#facts.learn(MASTER_HERE, this.#facts.source, { url, keys: [...keys] }, nowMs);
+    const { source } = this.#facts;
+    this.#forgetOtherNames(keys);
+    this.#facts.learn(MASTER_HERE, source, { url, keys: [...keys] }, nowMs);
+  }
+
+  /** Tells again what `announce` told, where that is long ago: others forget a master that says nothing. */
+  sayAgain(nowMs: number): void {
+    const { source, epoch } = this.#facts;
+    const told = this.#facts.own(MASTER_HERE, source);
+    // What an earlier process told may have come back from its file, with keys that count no longer.
+    if (told?.epoch !== epoch || nowMs - told.timeMs < SAY_AGAIN_MS) return;
+    this.#facts.learn(MASTER_HERE, source, told.value, nowMs);
   }
 
   keys(): readonly MasterKey[] {
@@ -69,6 +88,16 @@ export class KnownMasters {
   /** Public base URLs. */
   urls(): string[] {
     return this.#masters.map(({ value }) => value.url);
+  }
+
+  /** Forgets what this master said by another name, before its site had this one: nobody else has its keys. */
+  #forgetOtherNames(keys: readonly MasterKey[]): void {
+    const { store, source } = this.#facts;
+    const own = new Set(keys.map(({ keyId }) => keyId));
+    for (const fact of store.held(MASTER_HERE)) {
+      const isOwn = fact.source !== source && fact.value.keys.some(({ keyId }) => own.has(keyId));
+      if (isOwn) store.forget(MASTER_HERE, fact.key, fact.source);
+    }
   }
 
   #verifiersOf(keys: readonly MasterKey[]): Map<string, VerifySignature> {

@@ -39,6 +39,8 @@ interface TestMasterInit {
   readonly factsFile?: FactsFile;
   readonly enrolmentStore?: EnrolmentStore;
   readonly keyFolder?: StateFolder;
+  /** Left out, one of its own. */
+  readonly signingKey?: SigningKey;
   /** What other masters of the test are met on. */
   readonly bus?: StateBus;
   readonly clock?: TestClock;
@@ -65,7 +67,7 @@ export const TEST_SECRET = 'a-secret-of-the-tests';
 /** Starts a master on a free port of the loopback address. The caller closes `master`. */
 export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster> {
   const clock = init.clock ?? new TestClock();
-  const signingKey = generateSigningKey();
+  const signingKey = init.signingKey ?? generateSigningKey();
   const events: MasterEvent[] = [];
   const master = createMaster({
     config: testConfig(init.config),
