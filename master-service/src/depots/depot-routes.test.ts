@@ -562,6 +562,52 @@ describe('a follow-up ticket', () => {
     });
   });
 
+  describe('of a depot that asks for more than any can need', () => {
+    const url = 'https://origin.example/f';
+    const other = 'https://mirror.example/f';
+    /** What comes of so many: how many of each status and code. */
+    const outcomes = async (depot: TestDepot, ticket: string, count: number, asked: [string, string[]?]) => {
+      const told = new Map<string, number>();
+      for (let time = 0; time < count; time += 1) {
+        const { status, code } = await depot.followUp(master, ticket, ...asked);
+        const outcome = status === 200 ? 'given' : `${status} ${code}`;
+        told.set(outcome, (told.get(outcome) ?? 0) + 1);
+      }
+      return Object.fromEntries(told);
+    };
+
+    test('is planned anew three hundred times at once, and four times a second; others have theirs', async () => {
+      const [entry, , another] = (await registerDepots(master, 'd1', 'd2', 'd3')) as [
+        TestDepot,
+        TestDepot,
+        TestDepot,
+      ];
+      const ticket = await ticketFor(link);
+      expect(await outcomes(entry, ticket, 320, [url, ['d3']])).toEqual({
+        given: 300,
+        '503 master-busy': 20,
+      });
+      expect(await entry.followUp(master, ticket, other)).toMatchObject({
+        code: 'master-busy',
+        signature: null,
+      });
+      expect(await outcomes(another, ticket, 10, [url, ['d1']])).toEqual({ given: 10 });
+      expect((await entry.heartbeat(master)).status).toBe(200);
+      master.clock.advance(1);
+      expect(await outcomes(entry, ticket, 10, [url, ['d3']])).toEqual({ given: 4, '503 master-busy': 6 });
+      const metrics = await (await fetch(`${master.url}/metrics`)).text();
+      expect(metrics).toContain('longhaul_master_refusals_total{code="master-busy"} 27');
+    });
+
+    test('is given sixteen times as often over chains that its ticket has', async () => {
+      const [entry] = (await registerDepots(master, 'd1', 'd2', 'd3')) as [TestDepot];
+      const ticket = await ticketFor(link);
+      await outcomes(entry, ticket, 300, [url, ['d3']]);
+      master.clock.advance(1);
+      expect(await outcomes(entry, ticket, 70, [other])).toEqual({ given: 64, '503 master-busy': 6 });
+    });
+  });
+
   test.each([
     ['a private address', 'http://10.0.0.1/', 'target-not-public'],
     ['a private address in an odd spelling', 'http://0x7f.1/', 'target-not-public'],

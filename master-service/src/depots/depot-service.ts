@@ -33,6 +33,7 @@ import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { AddressProver } from './address-prover.ts';
 import type { DepotRegistry } from './depot-registry.ts';
 import type { DownChecks } from './down-checks.ts';
+import { FollowUpRoom } from './follow-up-room.ts';
 import { JobAuthorities } from './job-authorities.ts';
 
 /** Revoked keys in each directory, the newest ones: depots remember them, and this master has none of their owners in it anyway. */
@@ -67,6 +68,7 @@ interface DepotServiceInit {
 export class DepotService {
   readonly #init: DepotServiceInit;
   readonly #authorities = new JobAuthorities();
+  readonly #followUps = new FollowUpRoom();
   readonly #sizeBudgets = new LruMap<string, HourlyBudget>(MOST_SIZE_BUDGETS);
 
   constructor(init: DepotServiceInit) {
@@ -142,8 +144,10 @@ export class DepotService {
   /**
    * A ticket for the target of a redirect. Scheme, port and address must be permitted; the list of origins does not
    * apply, because an allowed origin vouches for where it redirects to. With `avoid`, the chains are planned anew.
+   * `master-busy` where this depot asks for too many: it has other routes.
    */
   followUp(id: string, request: FollowUpRequest, nowMs: number): Result<FollowUpAnswer> {
+    if (!this.#followUps.take(id, nowMs)) return busyFor(id);
     const url = parseHref(request.url);
     if (!url.ok) return url;
     const target = this.#init.policy.checkTarget(url.value);
@@ -174,8 +178,7 @@ export class DepotService {
   /** For a depot of the entry group, to which another one's client has come. It may always fetch alone, but reaches no other host without a ticket. */
   #fromGroup(entry: string, claims: TicketClaims, url: OriginUrl, nowMs: number): Result<PromisedChains> {
     const planned = this.#reroute(entry, claims, url, [], nowMs);
-    if (planned.ok || planned.error.code !== 'no-other-chain') return planned;
-    return ok({ chains: [[entry]], promises: [NO_PROMISE] });
+    return planned.ok ? planned : ok({ chains: [[entry]], promises: [NO_PROMISE] });
   }
 
   #takeSize(id: string, nowMs: number): boolean {
@@ -191,6 +194,7 @@ export class DepotService {
     avoid: readonly string[],
     nowMs: number,
   ): Result<PromisedChains> {
+    if (!this.#followUps.takePlan(entry, nowMs)) return busyFor(entry);
     const { planner, registry, sizes, assumedSizeBytes } = this.#init;
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
     const query = {
@@ -215,6 +219,10 @@ export class DepotService {
       ...(revokedKeys.length > 0 ? { revokedKeys } : {}),
     };
   }
+}
+
+function busyFor(id: string): Result<never> {
+  return refuse('master-busy', `too many follow-ups of ${id}`);
 }
 
 function problemOf({ code, message }: LonghaulError): NonNullable<TrialAnswer['refusal']> {
