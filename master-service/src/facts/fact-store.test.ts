@@ -79,6 +79,19 @@ describe('a store of facts', () => {
     expect(store.counts()).toEqual({ figure: 4 });
   });
 
+  test('takes what a source says that has more than its share since another one speaks, and forgets its oldest', () => {
+    const store = new FactStore([kind({ most: 100 })]);
+    const takenOf = (source: string, name: string, count: number) =>
+      Array.from({ length: count }, (_, at) => store.take(fact(`${name}${at}`, { source }), 0)).filter(
+        (taken) => taken.ok,
+      ).length;
+    expect([takenOf('one', 'a', 100), takenOf('two', 'b', 40), takenOf('one', 'c', 1)]).toEqual([100, 40, 1]);
+    const heldOf = (source: string) => store.held(FIGURE).filter((held) => held.source === source);
+    expect([heldOf('one')[0]?.key, heldOf('one').at(-1)?.key]).toEqual(['a21', 'c0']);
+    expect([heldOf('one').length, heldOf('two').length]).toEqual([80, 40]);
+    expect([takenOf('two', 'd', 200), takenOf('one', 'e', 200)]).toEqual([200, 200]);
+  });
+
   test('refuses what is too much where nothing may be forgotten for it', () => {
     const registry = kind({ whenFull: 'refuse' });
     const store = new FactStore([registry]);

@@ -169,12 +169,16 @@ export class FactStore {
   }
 
   #makeRoom(table: Table, source: string): boolean {
-    const hasAll = table.room.usedBy(source) >= table.kind.most;
-    if (!hasAll && table.room.take(source, 1)) return true;
-    const oldest = table.bySource.get(source)?.oldest;
-    if (table.kind.whenFull === 'refuse' || oldest === undefined) return false;
-    this.#forget(table, source, oldest);
-    return table.room.take(source, 1);
+    const { kind, room } = table;
+    const take = () => room.usedBy(source) < kind.most && room.take(source, 1);
+    if (kind.whenFull === 'refuse') return take();
+    // Where another source has come to speak, one has more than its share now: as much as that goes of its own.
+    while (!take()) {
+      const oldest = table.bySource.get(source)?.oldest;
+      if (oldest === undefined) return false;
+      this.#forget(table, source, oldest);
+    }
+    return true;
   }
 
   #forget(table: Table, source: string, key: string): void {
