@@ -1,14 +1,35 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import fs, { readdirSync } from 'node:fs';
+import { type FileHandle, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStateFolder } from './state-folder.ts';
 
 let base: string;
 beforeEach(async () => {
   base = await mkdtemp(join(tmpdir(), 'longhaul-state-'));
 });
-afterEach(() => rm(base, { recursive: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  await rm(base, { recursive: true });
+});
+
+/** Calls back in place of each folder's being written through to the disk, by either way of Node, with the names in it. */
+async function onFolderSync(then: (names: string[]) => void): Promise<void> {
+  const note = (descriptor: number) => {
+    if (fs.fstatSync(descriptor).isDirectory()) then(readdirSync(base));
+  };
+  vi.spyOn(fs, 'fsyncSync').mockImplementation(note);
+  syncBuiltinESMExports();
+  const folder = await open(base);
+  const handles = Object.getPrototypeOf(folder) as FileHandle;
+  await folder.close();
+  vi.spyOn(handles, 'sync').mockImplementation(async function (this: FileHandle) {
+    note(this.fd);
+  });
+}
 
 describe('a state folder', () => {
   test('is made private, and so is everything in it', async () => {
@@ -62,6 +83,36 @@ describe('a state folder', () => {
     await expect(state.save('list', 'six')).rejects.toThrow('ENOENT');
     openStateFolder(base);
     expect(told, 'that it fails anew is news').toHaveLength(3);
+  });
+
+  test('has what it saved on the disk by name, too, before it says so', async () => {
+    const synced: string[][] = [];
+    await onFolderSync((names) => synced.push(names));
+    const state = openStateFolder(base);
+    state.readOrMake('key', () => 'secret');
+    expect(synced).toEqual([['key']]);
+    await state.save('list', 'text');
+    expect(synced).toEqual([['key'], ['key', 'list']]);
+  });
+
+  const refuseWith = (code: string) =>
+    onFolderSync(() => {
+      throw Object.assign(new Error(code), { code });
+    });
+
+  test('saves also where the file system writes no folder through', async () => {
+    await refuseWith('EINVAL');
+    const state = openStateFolder(base);
+    expect(state.readOrMake('key', () => 'secret')).toBe('secret');
+    await state.save('list', 'text');
+    expect(state.read('list')).toBe('text');
+  });
+
+  test('says so when a disk that fails may not have what was saved', async () => {
+    await refuseWith('EIO');
+    const state = openStateFolder(base);
+    expect(() => state.readOrMake('key', () => 'secret')).toThrow('EIO');
+    await expect(state.save('list', 'text')).rejects.toThrow('EIO');
   });
 
   test('does not take a folder in the place of a file for a missing one', async () => {

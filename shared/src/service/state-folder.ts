@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LonghaulError } from '../errors.ts';
@@ -8,9 +19,19 @@ import { fileReason } from './system-failure.ts';
 /** Only the service's own account may read its state: keys and secrets are among it. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+/** What file systems say that write no folder through to the disk. */
+const NO_FOLDER_SYNC: ReadonlySet<unknown> = new Set([
+  'EINVAL',
+  'ENOTSUP',
+  'EISDIR',
+  'EPERM',
+  'EACCES',
+  'EBADF',
+]);
 
 /**
- * What a service keeps over restarts: small text files. A reader finds the old content or the new one, never a part.
+ * What a service keeps over restarts: small text files. A reader finds the old content or the new one, never a part; what was saved stays so
+ * when the power fails.
  * Everything here throws, or rejects with, `state-unusable` where the disk or its rights say no.
  */
 export interface StateFolder {
@@ -129,6 +150,7 @@ function writeAtOnce(path: string, text: string): void {
   try {
     writeFileSync(temporary, text, { mode: FILE_MODE, flag: 'wx', flush: true });
     renameSync(temporary, path);
+    syncFolderAtOnce(dirname(path));
   } catch (failure) {
     rmSync(temporary, { force: true });
     throw unusable(path, failure);
@@ -146,11 +168,46 @@ async function write(path: string, parts: Iterable<string>): Promise<void> {
       await file.close();
     }
     await rename(temporary, path);
+    await syncFolder(dirname(path));
   } catch (failure) {
     // What cannot be removed, either, is no other failure.
     await rm(temporary, { force: true }).catch(() => undefined);
     throw unusable(path, failure);
   }
+}
+
+/** Writes the names in a folder through to the disk: without this the old file may be back after a power cut. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path);
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch (failure) {
+    passOver(failure);
+  }
+}
+
+/** The same, while everybody waits for the disk. */
+function syncFolderAtOnce(path: string): void {
+  try {
+    const folder = openSync(path, 'r');
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } catch (failure) {
+    passOver(failure);
+  }
+}
+
+/** Throws what is more than that folders cannot be synced here: then the file is there, and as safe as it can be. */
+function passOver(failure: unknown): void {
+  const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
+  if (!NO_FOLDER_SYNC.has(code)) throw failure;
 }
 
 function unusable(path: string, cause: unknown): LonghaulError {
