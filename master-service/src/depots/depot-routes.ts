@@ -161,7 +161,7 @@ export function depotRoutes({
     const heard = unwrap(service.hear(id, heartbeat, stamp, now()));
     lines.note(id, request);
     if (isHere) {
-      sources.note(sent.from, now());
+      sources.noteSent(id, sent.from, now());
       clientRtts.noteDepot(id, request.socket);
     }
     answer(response, sent, heard);

@@ -130,3 +130,15 @@ test('a depot that asks from another address than it has proved has its room whe
   await siege(OTHER, 10);
   expect(await answerTo('127.0.5.9')).toContain('200 OK');
 });
+
+test('a depot that is heard from ever more addresses has room at one of them, so that others keep theirs', async () => {
+  master = await startMaster({ config: { limits: { ...LIMITS, connections: 60 } } });
+  const [depot] = (await registerDepots(master, 'd1')) as [TestDepot];
+  const addresses = Array.from({ length: 7 }, (_, at) => `127.0.5.${at + 1}`);
+  for (const address of addresses) expect(await beatFrom(address, depot.signedHeartbeat(master))).toBe(200);
+  let kept = 0;
+  for (const address of addresses) kept += await siege(address, 10);
+  expect(kept, 'those of one network, and of the newest address').toBe(20);
+  expect(await answerTo(STRANGER)).toContain('200 OK');
+  expect(await depot.heartbeat(master)).toMatchObject({ status: 200 });
+});
