@@ -113,7 +113,8 @@ export function createMaster(deps: MasterDeps): Master {
     steadyMs,
     onDoubt: (byMs) => emit({ type: 'clock-doubted', byMs }),
     onSet: (byMs) => {
-      // What was learned is as old as before, whatever the time is now.
+      // What was learned is as old as before, whatever the time is now, and what clients were given as long ago.
+      knowledge.caps?.shift(byMs);
       facts.store.shift(byMs);
       emit({ type: 'clock-set', byMs });
     },

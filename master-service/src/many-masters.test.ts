@@ -160,6 +160,28 @@ test('what a client may have is the same at all masters, and one that is alone k
   expect(await plansFor(alone, 15)).toBe(10);
 });
 
+test.each([-2, 2])('a master whose clock is set by %i hours refuses no client for that', async (hours) => {
+  const clock = new TestClock();
+  let steadyMs = 0;
+  const config = { public: { plansPerMinute: 10, bytesPerHour: 1e12 } };
+  const master = await start({ clock, steadyMs: () => steadyMs, config });
+  const pass = (ms: number) => {
+    clock.nowMs += ms;
+    steadyMs += ms;
+  };
+  expect(await plansFor(master, 12)).toBe(10);
+  clock.nowMs += hours * 3_600_000;
+  expect(await plansFor(master, 1), 'nothing has drained').toBe(0);
+  // No depot speaks: then the machine's own clock counts after a while.
+  pass(31_000);
+  await plansFor(master, 1);
+  expect(master.events.map(({ type }) => type)).toContain('clock-set');
+  for (let minute = 0; minute < 3; minute += 1) {
+    pass(60_000);
+    expect(await plansFor(master, 12)).toBe(10);
+  }
+});
+
 test('a master that starts again counts on the depots that were just heard, and knows its links', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'longhaul-master-'));
   open.push(() => rm(dir, { recursive: true }));

@@ -39,6 +39,38 @@ test('a clock that is set back neither helps nor harms', () => {
   expect(caps.takePlan('10.0.0.1', 0).ok).toBe(false);
 });
 
+test.each([-2 * HOUR_MS, 2 * HOUR_MS])(
+  'a clock that was set by %i ms refuses nobody for that, and gives nobody more',
+  (setByMs) => {
+    const facts = new Facts({ kinds: SPENT_FACTS });
+    const caps = new RateCaps({ plansPerMinute: 2, bytesPerHour: 1000 }, facts);
+    const take = (atMs: number) => caps.takePlan('10.0.0.1', atMs).ok;
+    // What another master gave, shortly before.
+    const value = { emptyAtMs: 0, plans: 1, bytes: 0, left: { plans: 1, bytes: 0 } };
+    const fact = {
+      kind: 'spent',
+      key: 'client 10.0.0.1/32',
+      source: 'other',
+      epoch: 1,
+      sequence: 1,
+      timeMs: 0,
+      value,
+    };
+    facts.store.take(fact, 0);
+    expect([take(0), take(0)]).toEqual([true, false]);
+    caps.shift(setByMs);
+    facts.store.shift(setByMs);
+    expect(take(setByMs), 'nothing has drained meanwhile').toBe(false);
+    const heard = { ...fact, sequence: 2, timeMs: setByMs + 30_000, value: { ...value, plans: 2 } };
+    facts.store.take(heard, setByMs + 30_000);
+    expect(take(setByMs + 30_000), 'what another one gave since counts').toBe(false);
+    for (let minute = 1; minute < 120; minute += 1) {
+      const nowMs = setByMs + minute * 60_000;
+      expect([take(nowMs), take(nowMs + 30_000), take(nowMs + 30_000)]).toEqual([true, true, false]);
+    }
+  },
+);
+
 test('neighbours do not spend for each other, and together no more than sixteen of them may', () => {
   const caps = new RateCaps({ plansPerMinute: 1, bytesPerHour: 1000 });
   const take = (address: string) =>

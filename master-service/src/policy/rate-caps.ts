@@ -57,6 +57,7 @@ interface Level {
 interface Bucket {
   readonly plans: Level;
   readonly bytes: Level;
+  /** When it was looked at last, by the clock as if that had never been set. */
   atMs: number;
 }
 
@@ -81,6 +82,8 @@ export class RateCaps {
   readonly #caps: PublicCaps;
   readonly #facts: Facts;
   readonly #buckets = new LruMap<string, Bucket>(MAX_SPENDERS);
+  /** By how much the clock was set since the start. */
+  #setByMs = 0;
 
   constructor(caps: PublicCaps, facts = new Facts({ kinds: SPENT_FACTS })) {
     this.#caps = caps;
@@ -125,6 +128,11 @@ export class RateCaps {
     return ok(budgetBytes);
   }
 
+  /** The clock was set: what is in the buckets has drained as long as before, and goes on. */
+  shift(byMs: number): void {
+    this.#setByMs += byMs;
+  }
+
   #spendersAt(address: string, nowMs: number): readonly [client: Spender, network: Spender] {
     const spender = (name: string): Spender => ({ name, bucket: this.#drained(name, nowMs) });
     return [spender(`client ${clientAddress(address)}`), spender(`network ${clientPrefix(address)}`)];
@@ -132,12 +140,9 @@ export class RateCaps {
 
   /** The bucket of a client or a network, as it is at a time; one that was looked at later stays as it is. */
   #drained(name: string, nowMs: number): Bucket {
-    const bucket = this.#buckets.get(name) ?? {
-      plans: { all: 0, own: 0 },
-      bytes: { all: 0, own: 0 },
-      atMs: nowMs,
-    };
-    const passedMs = Math.max(0, nowMs - bucket.atMs);
+    const atMs = nowMs - this.#setByMs;
+    const bucket = this.#buckets.get(name) ?? { plans: { all: 0, own: 0 }, bytes: { all: 0, own: 0 }, atMs };
+    const passedMs = Math.max(0, atMs - bucket.atMs);
     const perMs = this.#perMs(name);
     drain(bucket.plans, perMs.plans * passedMs);
     drain(bucket.bytes, perMs.bytes * passedMs);
@@ -185,7 +190,7 @@ export class RateCaps {
     // The bucket may have drained for long since it was looked at, and not what comes into it only now.
     const bucket = this.#drained(key, timeMs);
     // What is heard of for the first time, and is old, has drained there meanwhile.
-    const agoMs = known ? 0 : bucket.atMs - timeMs;
+    const agoMs = known ? 0 : bucket.atMs - (timeMs - this.#setByMs);
     const perMs = this.#perMs(key);
     const share = this.#shareOf(key);
     for (const what of ['plans', 'bytes'] as const) {
