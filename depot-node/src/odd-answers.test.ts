@@ -795,6 +795,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  test.each([204, 400, 403, 404, 410, 429, 451, 500])(
+    'who goes on with a version at a depot that knows nothing of it, and meets a %i, is told to come back: browsers would drop what they have',
+    async (status) => {
+      origin = (_asked, answer) => {
+        answer.writeHead(status, status === 204 ? {} : { 'Content-Length': 2 }).end('no');
+      };
+      for (const version of [
+        { 'if-range': '"v1"' },
+        { 'if-match': '"v1"' },
+        { 'if-unmodified-since': 'Tue, 01 Jan 2019 00:00:00 GMT' },
+      ] as Record<string, string>[]) {
+        const told = await download({}, { range: 'bytes=1000-', ...version });
+        expect(told).toMatchObject({ status: 503, headers: { [HEADERS.error]: 'origin-unavailable' } });
+        expect(told.headers.location).toBeUndefined();
+      }
+    },
+  );
+
   describe('a page that somebody goes to', () => {
     const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const GOING = { ...BROWSER, 'sec-fetch-mode': 'navigate' };

@@ -11,10 +11,12 @@ import {
   type Result,
   refuse,
   refuseThrown,
+  type TicketClaims,
 } from '@longhaul/shared';
 import { ClientBody } from './delivery/client-body.ts';
 import { RunningDownload } from './delivery/running-download.ts';
 import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
+import { isLaterPart, namesVersion } from './delivery/version-asked.ts';
 import { directAnswer, isBetterDirect } from './door/direct-answer.ts';
 import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
@@ -92,6 +94,7 @@ async function enter(
   const admission = jobs.admit(ticket.claims, arrival);
   if (!admission.ok) return admission;
   const { job, note, release, stop } = admission.value;
+  job.hasWorked ||= hasWorkedElsewhere(request, ticket.claims);
   try {
     const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
     const entered = await learnUrl(components, { ticket, asked }, request, client, stop);
@@ -110,14 +113,20 @@ async function enter(
     else {
       const target = asked.from === 'origin' ? asked.url : undefined;
       const leadingOn = { masterUrl: components.masterUrl(), target };
-      // What a client resumes has worked, here or at another depot of the group.
-      const hasWorked = job.hasWorked || (ticket.claims.group !== undefined && arrival.hasRange);
-      sendRefusal(request, response, failure, { ownId, hasWorked, leadingOn });
+      sendRefusal(request, response, failure, { ownId, hasWorked: job.hasWorked, leadingOn });
     }
   } finally {
     release();
   }
   return ok(undefined);
+}
+
+/**
+ * Whether a client shows that its address has given a body of which nothing is known here: at another depot of the group, or before this one restarted or forgot the job.
+ * Programs that ask for a file in parts from the start name no version of it.
+ */
+function hasWorkedElsewhere({ headers }: IncomingMessage, { group }: TicketClaims): boolean {
+  return isLaterPart(headers) && (group !== undefined || namesVersion(headers));
 }
 
 /** Asks the master for chains from here, where a ticket of this depot's group has none; without them the depot fetches alone. */

@@ -5,7 +5,7 @@ import type { Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
 import { whyUnusable } from './answer-head.ts';
 import type { LastTargets } from './last-targets.ts';
 import type { RunningDownload } from './running-download.ts';
-import { judgeVersion } from './version-asked.ts';
+import { isLaterPart, judgeVersion, namesVersion } from './version-asked.ts';
 
 interface FirstAnswerComponents {
   readonly fetcher: Fetcher;
@@ -22,8 +22,6 @@ interface Asked {
   readonly mayAskItself: boolean;
 }
 
-/** By what a client names the version that it goes on with. */
-export const NAMES_VERSION = ['if-match', 'if-unmodified-since', 'if-range'] as const;
 /** A server that is gone must not hold a resume up: who named it may name another one. */
 const LAST_TARGET_MS = 10_000;
 
@@ -60,8 +58,7 @@ export async function firstAnswer(
 
 /** Whether a client goes on with what it has a part of. */
 function goesOn({ headers }: ClientRequest): boolean {
-  const isLaterPart = headers.range !== undefined && !/^bytes=0+-/.test(headers.range);
-  return isLaterPart || NAMES_VERSION.some((name) => headers[name] !== undefined);
+  return isLaterPart(headers) || namesVersion(headers);
 }
 
 /** Whether an answer is to who goes on. The whole in place of a part begins again: whoever else is named may have the version that was begun. */

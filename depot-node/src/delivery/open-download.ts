@@ -21,11 +21,11 @@ import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
 import { between } from '../routes/route-book.ts';
 import { headOfAll, isCompressedForClient, sayingRanges, saysAsMuch } from './answer-head.ts';
-import { firstAnswer, NAMES_VERSION } from './first-answer.ts';
+import { firstAnswer } from './first-answer.ts';
 import type { LastTargets } from './last-targets.ts';
 import type { RunningDownload } from './running-download.ts';
 import { tryBlock } from './try-block.ts';
-import { judgeVersion } from './version-asked.ts';
+import { judgeVersion, NAMES_VERSION } from './version-asked.ts';
 
 interface OpenComponents {
   readonly plane: DataPlane;

@@ -7,7 +7,7 @@ export interface Job {
   /** Those that run, and those that have ended before they brought a block: each is one of the ticket's budget. */
   readonly connections: number;
   readonly active: number;
-  /** Whether its address has given a body here: it then stays an address for the ticket's life. */
+  /** Whether its address has given a body, here or, as a client that resumes shows, elsewhere or before: it then stays an address for the ticket's life. */
   hasWorked: boolean;
 }
 
