@@ -813,6 +813,41 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
+  describe.each([
+    [429, 1],
+    [503, 4],
+  ])('an origin that answers one exit with %i, by a plan of %i lanes,', (status, lanes) => {
+    const goOn = () => download({ lanes }, { range: 'bytes=1000-', 'if-range': '"v1"' });
+    let requests: number;
+
+    beforeEach(() => {
+      requests = 0;
+    });
+
+    /** Is busy for so many questions. */
+    const busyFor = (most: number) => {
+      origin = (asked, answer) => {
+        requests += 1;
+        if (requests > most) return sendPart(asked, answer);
+        const wait = { 'Retry-After': String(60 * requests) };
+        return answer.writeHead(status, { ...wait, 'Content-Length': 2 }).end('no');
+      };
+    };
+
+    test('gives what a client goes on with over another one', async () => {
+      busyFor(1);
+      const { status: given, body, broken } = await goOn();
+      expect({ given, broken }).toEqual({ given: 206, broken: undefined });
+      expect(hash(body)).toBe(hash(file.subarray(1000)));
+    });
+
+    test('is asked once over each, and its first answer told', async () => {
+      busyFor(Number.POSITIVE_INFINITY);
+      expect(await goOn()).toMatchObject({ status: 503, headers: { 'retry-after': '60' } });
+      expect(requests).toBe(2);
+    });
+  });
+
   describe('a page that somebody goes to', () => {
     const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const GOING = { ...BROWSER, 'sec-fetch-mode': 'navigate' };

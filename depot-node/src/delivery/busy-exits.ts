@@ -1,6 +1,6 @@
 import { formatAuthority, type OriginPlace } from '@longhaul/shared';
 import type { OriginBusy } from '../origin/joined-part.ts';
-import type { Route } from '../routes/route-book.ts';
+import { exitOf, type Route } from '../routes/route-book.ts';
 
 /** How long an origin is to be left alone. */
 export interface OriginRest {
@@ -49,11 +49,6 @@ export class BusyExits {
     const said = this.#said.get(keyOf(route, place));
     return said === undefined ? 0 : Math.max(0, said.untilMs - this.#nowMs());
   }
-}
-
-/** The depot whose address an origin sees. */
-export function exitOf({ chain }: Route): string | undefined {
-  return chain.at(-1);
 }
 
 function keyOf(route: Route, { host, port }: OriginPlace): string {

@@ -4,9 +4,9 @@ import type { KnownPrefix } from '../digests/running-digest.ts';
 import { isOutdated, OriginBusy } from '../origin/joined-part.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { Fetcher, TimedAnswer } from '../routes/fetcher.ts';
-import { isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
+import { exitOf, isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
 import type { Target } from '../tickets/target.ts';
-import { BusyExits, exitOf } from './busy-exits.ts';
+import { BusyExits } from './busy-exits.ts';
 import { RepairTime, type RepairTimeLimits } from './repair-time.ts';
 import type { RestPlan } from './rest-plan.ts';
 

@@ -7,7 +7,10 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers());
 
 /** Tries that the test settles by hand. */
-function setUp(names: readonly string[], options: { standingPatienceMs?: number } = {}) {
+function setUp(
+  names: readonly string[],
+  options: Pick<Parameters<typeof tryInTurn<string, string>>[1], 'standingPatienceMs' | 'isOfChoice'> = {},
+) {
   const begun = new Map<
     string,
     {
@@ -144,6 +147,34 @@ describe('one way after the other', () => {
     broken.of('two').resolve('poor');
     broken.of('one').reject(new Error('final'));
     expect(await broken.result).toBe('poor');
+  });
+
+  test('behind a poor result that is of its choice alone the next is tried', async () => {
+    const isOfChoice = (text: string) => text.startsWith('poor only');
+    const { result, of, discarded } = setUp(['one', 'two', 'three'], { isOfChoice });
+    await turn();
+    of('one').resolve('poor only one');
+    await turn();
+    of('two').reject(new Error('final'));
+    await turn();
+    of('three').resolve('good');
+    expect(await result).toBe('good');
+    expect(discarded).toEqual(['poor only one']);
+    for (const last of ['poor only two', 'poor']) {
+      const refused = setUp(['one', 'two'], { isOfChoice });
+      await turn();
+      refused.of('one').resolve('poor only one');
+      await turn();
+      refused.of('two').resolve(last);
+      expect(await refused.result).toBe('poor only one');
+      expect(refused.discarded).toEqual([last]);
+    }
+    const broken = setUp(['one', 'two'], { isOfChoice });
+    await turn();
+    broken.of('one').resolve('poor only one');
+    await turn();
+    broken.of('two').reject(new Error('broken'));
+    expect(await broken.result).toBe('poor only one');
   });
 
   test('a poor result waits only once more for one that does not stand', async () => {

@@ -12,6 +12,8 @@ interface TryOptions<Choice, Result> {
   readonly isFinal: (failure: unknown, choice: Choice) => boolean;
   /** Whether a result is taken only where no other try that runs brings a better one; without it: of none. */
   readonly isPoor?: (result: Result) => boolean;
+  /** Whether a poor result says nothing of other choices, which are tried then as behind a failure; without it: none does. */
+  readonly isOfChoice?: (result: Result, choice: Choice) => boolean;
   /** Gets what came too late, or was not the best. */
   readonly discard: (result: Result) => void;
 }
@@ -24,12 +26,21 @@ const NO_CHOICE = new Error('there was no choice');
 /**
  * Tries one choice after the other until one succeeds: the next begins when the one before has failed, or beside it when
  * that does not stand in time (as RFC 8305 does with addresses). The first result wins, the other tries are aborted. A poor one
- * begins no further try, and waits for those that run: as long as they take where they stand, else once more for the time to stand.
+ * begins no further try, but where it is of its choice alone, and waits for those that run: as long as they take where they stand, else once more for the time to stand.
  * Of poor ones alone the first wins. Rejects with the final failure, or with the last one when no choice is left.
  */
 export function tryInTurn<Choice, Result>(
   choices: AsyncIterable<Choice> | Iterable<Choice>,
-  { attempt, patienceMs, standingPatienceMs, signal, isFinal, isPoor, discard }: TryOptions<Choice, Result>,
+  {
+    attempt,
+    patienceMs,
+    standingPatienceMs,
+    signal,
+    isFinal,
+    isPoor,
+    isOfChoice,
+    discard,
+  }: TryOptions<Choice, Result>,
 ): Promise<Result> {
   const iterator =
     Symbol.asyncIterator in choices ? choices[Symbol.asyncIterator]() : choices[Symbol.iterator]();
@@ -42,6 +53,8 @@ export function tryInTurn<Choice, Result>(
     /** How many of those that run stand. */
     let standing = 0;
     const poor: Result[] = [];
+    /** Whether one of them is such that no further try begins. */
+    let isEnough = false;
     /** Those that do not stand have had their time since there is a poor result. */
     let hasHoped = false;
     let lastFailure: unknown = NO_CHOICE;
@@ -61,15 +74,22 @@ export function tryInTurn<Choice, Result>(
       Promise.resolve(iterator.return?.()).catch(() => undefined);
     };
     const giveUpIfNothingRuns = () => {
-      if (isExhausted && running === 0) settle(() => reject(lastFailure));
+      if (!isExhausted || running > 0) return;
+      const [first] = poor.splice(0, 1);
+      settle(() => (first === undefined ? reject(lastFailure) : resolve(first)));
     };
     const takePoor = () => {
       const isHopeful = (hasHoped ? standing : running) > 0;
       const [first] = isHopeful ? [] : poor.splice(0, 1);
       if (first !== undefined) settle(() => resolve(first));
     };
-    const keepPoor = (result: Result) => {
+    const keepPoor = (result: Result, choice: Choice) => {
       poor.push(result);
+      if (!isEnough && isOfChoice?.(result, choice) === true) {
+        goOn();
+        return;
+      }
+      isEnough = true;
       giveUpWaiting();
       giveUpHoping();
       giveUpHoping = afterWaiting(patienceMs, () => {
@@ -79,7 +99,7 @@ export function tryInTurn<Choice, Result>(
       takePoor();
     };
     const startAnother = () => {
-      if (isSettled || isAsking || isExhausted || poor.length > 0) return;
+      if (isSettled || isAsking || isExhausted || isEnough) return;
       isAsking = true;
       Promise.resolve(iterator.next()).then(
         ({ done, value }) => {
@@ -87,10 +107,14 @@ export function tryInTurn<Choice, Result>(
           if (done === true) {
             isExhausted = true;
             giveUpIfNothingRuns();
-          } else if (!isSettled && poor.length === 0) run(value);
+          } else if (!isSettled && !isEnough) run(value);
         },
         (failure: unknown) => settle(() => reject(failure)),
       );
+    };
+    const goOn = () => {
+      if (isExhausted) giveUpIfNothingRuns();
+      else startAnother();
     };
     const run = (choice: Choice) => {
       running += 1;
@@ -111,7 +135,7 @@ export function tryInTurn<Choice, Result>(
           running -= 1;
           standing -= stands;
           if (isSettled) discard(result);
-          else if (isPoor?.(result) === true) keepPoor(result);
+          else if (isPoor?.(result) === true) keepPoor(result, choice);
           else settle(() => resolve(result));
         },
         (failure: unknown) => {
@@ -123,9 +147,8 @@ export function tryInTurn<Choice, Result>(
           // A poor result is better than any failure.
           const isEnd = signal.aborted || (isFinal(failure, choice) && poor.length === 0);
           if (isEnd) settle(() => reject(failure));
-          else if (poor.length > 0) takePoor();
-          else if (isExhausted) giveUpIfNothingRuns();
-          else startAnother();
+          else if (isEnough) takePoor();
+          else goOn();
         },
       );
     };

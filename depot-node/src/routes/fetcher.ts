@@ -14,6 +14,7 @@ import {
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
+import { busyOrigin } from '../origin/joined-part.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, asAsked, endsWithConnection } from '../origin/representation.ts';
 import type { UnframedBook } from '../origin/unframed-book.ts';
@@ -24,7 +25,7 @@ import type { Trust } from '../sockets/trust.ts';
 import type { Target } from '../tickets/target.ts';
 import type { OpenTicket } from '../tickets/ticket-gate.ts';
 import { type PreparedWay, type PreparedWayEnd, PreparedWays } from './prepared-ways.ts';
-import { type Route, RouteBook } from './route-book.ts';
+import { exitOf, type Route, RouteBook } from './route-book.ts';
 
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 20;
@@ -199,8 +200,9 @@ export class Fetcher {
 
   /**
    * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
-   * other. A refusal is taken only where none that was asked for beside it is the file: a link may be good for one request. Where
-   * one stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would wait as long for
+   * other. A refusal is taken only where none that was asked for beside it is the file: a link may be good for one request. An origin that is busy counts questions
+   * by the address that they come from: it is asked once over each other exit, but not for a client that `mayAskItself`. Where one
+   * stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would wait as long for
    * each. A body that ends with its connection comes over this depot alone: at once, where it is known, and not at all where its end cannot be told from a cut. Rejects with a `LonghaulError`.
    */
   async firstAnswer(
@@ -213,11 +215,13 @@ export class Fetcher {
     const { unframedBook } = this.#init;
     const { client, url } = target;
     const failures: LonghaulError[] = [];
+    const busyExits = new Set<string | undefined>();
     const routes = book.routes();
     const { method } = requestFor(url);
     const isUnframed = method === 'GET' && unframedBook.isUnframed(url, client);
     if (isUnframed) routes.sort((one, other) => rankAlone(one) - rankAlone(other));
-    const fetched = await tryInTurn(inOrder(routes), {
+    const choices = inOrder(routes, (route) => !busyExits.has(exitOf(route)));
+    const fetched = await tryInTurn(choices, {
       attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
       patienceMs: this.#init.patienceMs,
       signal,
@@ -235,6 +239,12 @@ export class Fetcher {
         return mayAskItself && failure instanceof SilentOrigin;
       },
       isPoor: ({ head }) => head.statusCode >= 400,
+      isOfChoice: ({ head }, route) => {
+        if (mayAskItself || !busyOrigin(head)) return false;
+        book.noteFailure(route.chain);
+        busyExits.add(exitOf(route));
+        return true;
+      },
       discard: ({ connection }) => connection.reset(),
     }).catch((failure: unknown) => {
       signal.throwIfAborted();
@@ -350,9 +360,9 @@ function rankAlone({ chain }: Route): number {
   return chain.length === 1 ? 0 : 1;
 }
 
-/** Takes the first off again and again: what is put before it meanwhile is next. */
-function* inOrder<T>(list: T[]): Generator<T> {
-  for (let next = list.shift(); next !== undefined; next = list.shift()) yield next;
+/** Takes the first off again and again, but for those that are not wanted by then: what is put before it meanwhile is next. */
+function* inOrder<T>(list: T[], isWanted: (one: T) => boolean): Generator<T> {
+  for (let next = list.shift(); next !== undefined; next = list.shift()) if (isWanted(next)) yield next;
 }
 
 /** Whether an origin's answer sends the asker elsewhere. */

@@ -16,6 +16,11 @@ export function between({ chain }: Pick<Route, 'chain'>): readonly string[] {
   return chain.slice(1);
 }
 
+/** The depot whose address an origin sees. */
+export function exitOf({ chain }: Pick<Route, 'chain'>): string | undefined {
+  return chain.at(-1);
+}
+
 /** Knows the routes of one download from this depot on, and how each has done so far. */
 export class RouteBook {
   readonly #ownId: string;
