@@ -11,6 +11,7 @@ const FILE = randomBytes(12_000_000);
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 /** Longer than a way over loopback could ever take. */
 const THINKS_MS = 400;
+const FIRST_BLOCK = expect.stringMatching(/^bytes=0-[0-9]+$/);
 
 let overlay: TestOverlay;
 let asked: (string | undefined)[];
@@ -75,17 +76,34 @@ describe.each(await testPlanes())(
     });
     afterAll(() => splice?.close());
 
-    test('are none where it thinks before each answer: it is asked for all, once', async () => {
+    test('are none where it thinks before each answer: it is asked for all, and once for a block', async () => {
       before = async () => {
         await delay(THINKS_MS);
         return true;
       };
       const first = await download();
       expect(hash(first.body)).toBe(hash(FILE));
-      expect(asked).toEqual([undefined]);
+      expect(asked).toEqual([undefined, FIRST_BLOCK]);
       const second = await download();
       expect(hash(second.body)).toBe(hash(FILE));
-      expect(asked).toEqual([undefined, undefined]);
+      expect(asked.slice(2)).toEqual([undefined]);
+    });
+
+    test('are as many as before where its first answer alone is late, as that of a cache that has not got the file yet', async () => {
+      before = async (number) => {
+        if (number === 1) await delay(THINKS_MS);
+        return true;
+      };
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked.length, 'questions for the whole, and for blocks').toBeGreaterThan(2);
+      asked = [];
+      // Of a folder that is known to give blocks the first of them is asked for at once.
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked.slice(0, 2), 'a late block is asked for again').toEqual([FIRST_BLOCK, FIRST_BLOCK]);
+      expect(asked.length, 'questions for blocks').toBeGreaterThan(3);
+      asked = [];
+      expect(hash((await download()).body)).toBe(hash(FILE));
+      expect(asked.length, 'questions for blocks').toBeGreaterThan(2);
     });
 
     test('are as many as before over other ways than the one whose answers are kept back', async () => {
@@ -94,7 +112,7 @@ describe.each(await testPlanes())(
         return true;
       };
       expect(hash((await download()).body)).toBe(hash(FILE));
-      expect(asked).toEqual([undefined]);
+      expect(asked).toEqual([undefined, FIRST_BLOCK]);
       before = async () => true;
       asked = [];
       expect(hash((await download()).body)).toBe(hash(FILE));
@@ -131,9 +149,9 @@ describe.each(await testPlanes())(
         return true;
       };
       expect(hash((await download()).body)).toBe(hash(FILE));
-      expect(asked).toHaveLength(2);
+      expect(asked, 'a block, the same again, and the rest').toHaveLength(3);
       expect(hash((await download()).body)).toBe(hash(FILE));
-      expect(asked.slice(2)).toEqual([undefined]);
+      expect(asked.slice(3)).toEqual([undefined]);
     });
 
     test('become one that asks for much, where it counts requests', async () => {
@@ -159,7 +177,7 @@ describe.each(await testPlanes())(
       bytesPerSecond = 40_000_000;
       tagOf = (number) => `"v${number}"`;
       expect(hash((await download()).body)).toBe(hash(FILE));
-      expect(asked).toEqual([undefined, expect.stringMatching(/^bytes=0-/)]);
+      expect(asked).toEqual([undefined, FIRST_BLOCK]);
       expect(hash((await download()).body)).toBe(hash(FILE));
       expect(asked.slice(2)).toEqual([undefined]);
     });
@@ -179,14 +197,14 @@ describe.each(await testPlanes())(
       expect(hash((await ask('old')).body)).toBe(hash(FILE));
       growsFrom = asked.length + 3;
       expect(hash((await ask('new')).body), 'where a folder has given blocks').toBe(hash(FILE));
-      expect(asked.slice(-2)).toEqual([expect.stringMatching(/^bytes=0-/), undefined]);
+      expect(asked.slice(-2)).toEqual([FIRST_BLOCK, undefined]);
     });
 
     test('are none where parts do not say of which version they are', async () => {
       bytesPerSecond = 40_000_000;
       tagOf = () => undefined;
       expect(hash((await download()).body)).toBe(hash(FILE));
-      expect(asked).toEqual([undefined, expect.stringMatching(/^bytes=0-/)]);
+      expect(asked).toEqual([undefined, FIRST_BLOCK]);
     });
 
     test.each([403, 404, 410, 429, 500, 503])(

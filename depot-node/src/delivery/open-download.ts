@@ -24,7 +24,7 @@ import { headOfAll, isCompressedForClient, sayingRanges, saysAsMuch } from './an
 import { firstAnswer } from './first-answer.ts';
 import type { LastTargets } from './last-targets.ts';
 import type { RunningDownload } from './running-download.ts';
-import { tryBlock } from './try-block.ts';
+import { tryBlock, unhurried } from './try-block.ts';
 import { judgeVersion, NAMES_VERSION } from './version-asked.ts';
 
 interface OpenComponents {
@@ -114,8 +114,11 @@ async function openAnyVersion(
   const forBlock = asked && requestWith(headersForBlock(asked));
   const ask = (requestFor: RequestFor, isBlock: boolean) =>
     firstAnswer(components, request, download, { requestFor, isBlock, mayAskItself }, signal);
+  const over = (answer: FetchedAnswer, requestFor: RequestFor) => (own: AbortSignal) =>
+    fetcher.overRoute(answer.route, answer.target, requestFor, own);
   if (forBlock && blockBook.isFit(target.url)) {
-    const answer = await ask(forBlock, true);
+    const first = await ask(forBlock, true);
+    const answer = await unhurried(first, asked, over(first, forBlock), signal);
     const opening = openingOfBlock(request, answer, asked);
     if (opening !== 'useless') {
       if (opening.firstBlock) blockBook.noteFit(target.url);
@@ -128,8 +131,7 @@ async function openAnyVersion(
   const isLed = mayAskItself && isCompressedForClient(request, whole.head);
   const isForBlocks = forBlock && !isLed && !isBeingWritten(whole.head);
   if (!isForBlocks || blockBook.isFit(target.url)) return openingOf(request, whole);
-  const overSame = (own: AbortSignal) => fetcher.overRoute(whole.route, whole.target, forBlock, own);
-  const trial = await tryBlock(whole, asked, overSame, signal);
+  const trial = await tryBlock(whole, asked, over(whole, forBlock), signal);
   const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked, whole.head);
   // Not where redirects led to it, which lead to another address when that one gives no more, nor over other depots, which would take in megabytes of it unread.
   const isKept = whole.target.url === target.url && whole.route.chain.length === 1;

@@ -34,7 +34,7 @@ export function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: Aske
 const WAY_TIMES = 2;
 
 /** How long an origin took for an answer beyond what its way may have. */
-function thoughtMs({ openedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): number {
+export function thoughtMs({ openedAtMs, stoodAtMs, answeredAtMs }: AskedTimes): number {
   return Math.max(0, answeredAtMs - stoodAtMs - WAY_TIMES * (stoodAtMs - openedAtMs));
 }
 
