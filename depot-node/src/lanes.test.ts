@@ -244,6 +244,50 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
     }
   });
 
+  test('goes on over lanes where its client comes back before anybody has heard that its connection is lost', async () => {
+    const big = new FaultyOrigin(40_000_000);
+    const { listener } = origin;
+    await expect.poll(openConnections, { timeout: 10_000 }).toBe(0);
+    big.path = '/big.bin';
+    Object.assign(origin, { listener: big.listener });
+    const url = overlay.relayUrl(`${overlay.originUrl}/big.bin`, { chains: [['d1', 'd2']], lanes: 4 }, 'd1');
+    const lost: ClientRequest[] = [];
+    /** Reads so many bytes from there on, and then nothing more of them. */
+    const readAndStop = async (fromByte: number, bytes: number) => {
+      const headers = fromByte > 0 ? { range: `bytes=${fromByte}-`, 'if-range': '"v1"' } : {};
+      const asked = request(url, { agent: false, headers }).on('error', () => {});
+      lost.push(asked.end());
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      answer.on('error', () => {});
+      await new Promise<void>((resolve) => {
+        let missing = bytes;
+        answer.on('data', (chunk: Buffer) => {
+          missing -= chunk.length;
+          if (missing > 0) return;
+          answer.pause();
+          resolve();
+        });
+      });
+    };
+    const goOn = (fromByte: number) =>
+      fetchRaw(url, { headers: { range: `bytes=${fromByte}-`, 'if-range': '"v1"' } });
+    const asksForBlock = (fromByte: number) =>
+      big.ranges.some((range) => new RegExp(`^bytes=${fromByte}-[0-9]+$`).test(range ?? ''));
+    try {
+      await readAndStop(0, 200_000);
+      expect((await goOn(39_900_000)).body.length).toBe(100_000);
+      expect(asksForBlock(39_900_000), 'a part that nobody has been given yet').toBe(false);
+      await readAndStop(200_000, 15_000_000);
+      expect(asksForBlock(200_000)).toBe(true);
+      const { body } = await goOn(15_200_000);
+      expect(hash(body)).toBe(hash(big.file.subarray(15_200_000)));
+      expect(asksForBlock(15_200_000), 'behind all that the first has been given').toBe(true);
+    } finally {
+      for (const one of lost) one.destroy();
+      Object.assign(origin, { listener });
+    }
+  });
+
   test.each([
     ['no validator', {}],
     ['a weak validator', { ETag: 'W/"v1"' }],

@@ -23,7 +23,7 @@ import { between } from '../routes/route-book.ts';
 import { headOfAll, isCompressedForClient, sayingRanges, saysAsMuch } from './answer-head.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { LastTargets } from './last-targets.ts';
-import type { RunningDownload } from './running-download.ts';
+import type { RunningDownload, RunningDownloads } from './running-download.ts';
 import { tryBlock, unhurried } from './try-block.ts';
 import { judgeVersion, NAMES_VERSION } from './version-asked.ts';
 
@@ -33,6 +33,7 @@ interface OpenComponents {
   readonly lanes: LanesConfig;
   readonly blockBook: BlockBook;
   readonly lastTargets: LastTargets;
+  readonly running: RunningDownloads;
 }
 
 /** The first answer to a client's request, and what the client gets of it. */
@@ -97,8 +98,8 @@ async function openAnyVersion(
   mayAskItself: boolean,
   signal: AbortSignal,
 ): Promise<Opening> {
-  const { plane, fetcher, lanes, blockBook } = components;
-  const { book, target, job, mayLapse } = download;
+  const { plane, fetcher, lanes, blockBook, running } = components;
+  const { book, target, mayLapse } = download;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const requestWith =
     (extra: object): RequestFor =>
@@ -109,8 +110,10 @@ async function openAnyVersion(
     });
   const [best = book.plan] = book.routes();
   const blockBytes = firstBlockBytes(best.promise, lanes);
-  const isForOne = mayLapse || blockBook.isUnfit(target.url, target.client, between(best));
-  const asked = isForOne ? undefined : firstBlock(request, target.ticket.claims, job.active, blockBytes);
+  const block = firstBlock(request, target.ticket.claims, blockBytes);
+  const isBeside = block !== undefined && running.connectionsBeside(download, block.startByte) > 0;
+  const isForOne = mayLapse || isBeside || blockBook.isUnfit(target.url, target.client, between(best));
+  const asked = isForOne ? undefined : block;
   const forBlock = asked && requestWith(headersForBlock(asked));
   const ask = (requestFor: RequestFor, isBlock: boolean) =>
     firstAnswer(components, request, download, { requestFor, isBlock, mayAskItself }, signal);
@@ -190,20 +193,18 @@ const CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
 /**
  * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all from a byte on.
  * The answer to the block tells the file's size and version. `undefined` where the client's request goes to the origin as it
- * is: the plan has no lanes, or the client asks for parts itself or has several connections.
+ * is: the plan has no lanes, or the client asks for parts itself.
  */
 function firstBlock(
   { method, headers }: ClientRequest,
   { lanes }: TicketClaims,
-  connections: number,
   blockBytes: number,
 ): Part | undefined {
   const from = /^bytes=([0-9]{1,15})-$/.exec(headers.range ?? 'bytes=0-')?.[1];
   // A version would mean something else with a block of the whole than with the whole.
   const conditions = headers.range === undefined ? [...CONDITIONS, ...NAMES_VERSION] : CONDITIONS;
   const isConditional = conditions.some((name) => headers[name] !== undefined);
-  if (method !== 'GET' || lanes <= 1 || connections > 1 || from === undefined || isConditional)
-    return undefined;
+  if (method !== 'GET' || lanes <= 1 || from === undefined || isConditional) return undefined;
   return { startByte: Number(from), endByte: Number(from) + blockBytes };
 }
 

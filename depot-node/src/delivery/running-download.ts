@@ -63,6 +63,8 @@ export class RunningDownload {
   /** The routes that it may take. */
   readonly book: RouteBook;
   state: DownloadState = { is: 'opening' };
+  /** Whether its client has come back for what it had been given here: it has lost the connection. */
+  isLost = false;
   /** Which part of the file the client gets, and of which version; `undefined` where the origin did not say. */
   part: Part | undefined;
   representation: Representation | undefined;
@@ -118,6 +120,11 @@ export class RunningDownload {
     return this.missing?.startByte ?? this.client.bytes;
   }
 
+  /** Whether its client has been given the bytes of a part of the file up to this one. */
+  hasGiven(toByte: number): boolean {
+    return this.part !== undefined && this.part.startByte <= toByte && toByte <= this.nextByte;
+  }
+
   /** What has not come yet; `undefined` when the answer did not say where it ends. */
   get missing(): Part | undefined {
     const { part } = this;
@@ -133,6 +140,18 @@ export class RunningDownloads {
   add(download: RunningDownload): () => void {
     this.#downloads.add(download);
     return () => this.#downloads.delete(download);
+  }
+
+  /**
+   * How many connections the client of a download has beside it, where it asks for all from this byte on. One that has given all before that is lost to it: who changes networks tells nobody, and
+   * the end of the old connection may be noticed here only after many minutes.
+   */
+  connectionsBeside(download: RunningDownload, startByte: number): number {
+    if (download.job.active === 1) return 0;
+    const others = this.list().filter((other) => other !== download && other.job === download.job);
+    for (const other of others) other.isLost ||= startByte > 0 && other.hasGiven(startByte);
+    const lost = others.filter(({ isLost }) => isLost);
+    return download.job.active - 1 - lost.length;
   }
 
   /** In the order in which they began. */
