@@ -122,6 +122,11 @@ export class LaneForecast {
     return this.remainingMs(fetch) <= this.#usualStartMs;
   }
 
+  /** Whether nothing has come over a connection that was made for this fetch, for longer than one needs for its first block. */
+  isUnanswered({ isOpening, hasRested, firstByteMs, watch }: LaneFetch): boolean {
+    return isOpening && !hasRested && firstByteMs === undefined && watch.elapsedMs > this.untilFirstMs;
+  }
+
   #behindMs({ block, atByte }: LaneFetch): number {
     return (block.endByte - atByte) / (this.#lane.meter.bytesPerMs ?? Number.POSITIVE_INFINITY);
   }

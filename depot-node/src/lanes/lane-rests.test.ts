@@ -87,3 +87,25 @@ test('lanes end when two that had brought blocks are refused one after the other
   expect(endAfter([0, 'given', 1])).toEqual([undefined, undefined, undefined]);
   expect(endAfter([0, 1], false), 'it takes fewer lanes').toEqual([undefined, undefined]);
 });
+
+test('a lane whose connections are not answered twice, one after the other, is left out for a time that doubles', () => {
+  let clockMs = 0;
+  const removals: unknown[] = [];
+  const nowMs = () => clockMs;
+  const lane = laneFor(nowMs);
+  const rests = new LaneRests([lane], { config: CONFIG, nowMs, observe: (event) => removals.push(event) });
+  rests.afterNoAnswer(lane);
+  expect({ removals, ready: rests.look().ready }, 'its way may be slow').toEqual({
+    removals: [],
+    ready: [lane],
+  });
+  rests.afterNoAnswer(lane);
+  expect(rests.look().untilReadyMs).toBe(10_000);
+  clockMs = 10_000;
+  rests.afterNoAnswer(lane);
+  expect(rests.look().untilReadyMs).toBe(20_000);
+  expect(removals).toMatchObject([
+    { type: 'lane-removed', reason: 'unanswered', restMs: 10_000 },
+    { type: 'lane-removed', reason: 'unanswered', restMs: 20_000 },
+  ]);
+});

@@ -86,6 +86,15 @@ export class LaneRests {
     lane.notBeforeMs = this.#components.nowMs() + FIRST_BACKOFF_MS;
   }
 
+  /**
+   * Counts a connection that had not answered when another lane brought its block. Once its way may be slow, and the next block is chosen by
+   * what that has shown; again, its origin lets connections wait that it does not want.
+   */
+  afterNoAnswer(lane: Lane): void {
+    lane.failures += 1;
+    if (lane.failures > 1) this.remove(lane, 'unanswered');
+  }
+
   /** Lets a lane rest after its fetch failed. Gives what ends the transfer, when something does. */
   afterFailure(lane: Lane, failure: LonghaulError): LonghaulError | undefined {
     if (this.#hasLapsed(lane, failure)) return failure;

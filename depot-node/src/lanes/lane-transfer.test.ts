@@ -463,6 +463,19 @@ describe.each([
     expect(run.events).toContainEqual({ type: 'lane-removed', lane: 3, reason: 'refused', restMs: 10_000 });
   });
 
+  test('do not ask again and again for more connections than the origin answers', async () => {
+    origin.manners = { bytesPerMs: () => 1000, answer: (_request, _response, { lane }) => lane > 1 };
+    const run = await lanes();
+    expect(run.outcome).toBe('complete');
+    expectBytes(run, WHOLE);
+    for (const lane of [2, 3]) {
+      const connections = new Set(
+        run.asked.filter((range) => range.lane === lane).map((range) => range.connection),
+      );
+      expect(connections.size).toBeLessThanOrEqual(2);
+    }
+  });
+
   test('open no lane anew before the time that the origin asks for', async () => {
     const refused = new Set<number>();
     origin.manners = {

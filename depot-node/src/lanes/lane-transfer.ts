@@ -337,20 +337,23 @@ class LaneTransfer {
     this.#trials.noteBytes(bytes);
     fetch.atByte += bytes;
     this.#queue.note(block, fetch.atByte);
-    if (block.nextByte === block.endByte) {
-      for (const lane of this.#lanes) {
-        const other = lane.fetchOf(block);
-        if (other && other !== fetch) lane.lose(other);
-      }
-    }
     // What remains is the client's to read, however long that takes: nothing upstream waits for it.
     if (this.#queue.hasAll) this.#rest();
+    else if (block.nextByte === block.endByte) this.#takeFromOthers(fetch);
     this.#onDelivered();
     if (this.#carrier.isBlocked && this.#queue.readyBytes > LONGEST_TIGHT_QUEUE_BYTES)
       this.#growth.noteWaiting();
     const needsOthers = this.#growth.noteBytes(bytes);
     // A block that flows is late at another time than one that does not; of one that is whole more is told at once.
     if ((isFirst && fetch.atByte < block.endByte) || needsOthers) this.#work();
+  }
+
+  /** Its block has come whole: whoever was asked for it, too, has lost it. */
+  #takeFromOthers(fetch: LaneFetch): void {
+    for (const lane of this.#lanes) {
+      const other = lane.fetchOf(fetch.block);
+      if (other && other !== fetch && lane.lose(other)) this.#rests.afterNoAnswer(lane);
+    }
   }
 
   #onWhole(fetch: LaneFetch, lane: Lane): void {

@@ -24,6 +24,35 @@ test('it is given up where a new one is there sooner', () => {
   expect(losesAfter(300, 0.1 * BLOCK_BYTES), 'a lane that hardly moves').toBe(false);
 });
 
+/** Whether a lane that has brought so many bytes per ms tells that a new connection was not answered, when another one brings its block after so long. */
+function isUnansweredAfter(elapsedMs: number, { bytesPerMs = 0, rests = false } = {}): boolean {
+  const told = new ToldLane(0, { usualStartMs: () => 100, promisedBytesPerMs: undefined });
+  const { lane } = told;
+  if (bytesPerMs > 0) lane.meter.noteBlock(BLOCK_BYTES, BLOCK_BYTES / bytesPerMs);
+  lane.start({ startByte: 0, endByte: BLOCK_BYTES, nextByte: 0, fetches: 0 });
+  if (rests) {
+    lane.pause();
+    lane.resume();
+  }
+  told.nowMs = elapsedMs;
+  const isUnanswered = lane.fetch !== undefined && lane.lose(lane.fetch);
+  expect(told.isClosed).toBe(true);
+  return isUnanswered;
+}
+
+test('a new connection that brings nothing is told of once others have brought a block in such a time', () => {
+  expect(isUnansweredAfter(300)).toBe(true);
+  expect(isUnansweredAfter(20, { bytesPerMs: 1000 }), 'given up early for its long block').toBe(false);
+  expect(isUnansweredAfter(300, { rests: true }), 'it was not read').toBe(false);
+});
+
+test('a connection that has answered before is slow with its next block, and no more', () => {
+  const told = new ToldLane(0, { usualStartMs: () => 0, promisedBytesPerMs: undefined });
+  told.adopt({ startByte: 0, endByte: BLOCK_BYTES, nextByte: 0, fetches: 0 }, -20);
+  told.nowMs = 10_000;
+  expect(told.lane.fetch && told.lane.lose(told.lane.fetch)).toBe(false);
+});
+
 test('over TLS the making of a connection is no part of the delay of an answer, but of what a new connection takes', () => {
   const told = new ToldLane(0, { usualStartMs: () => 0, promisedBytesPerMs: undefined });
   told.adopt({ startByte: 0, endByte: BLOCK_BYTES, nextByte: 0, fetches: 0 }, -100, -340);

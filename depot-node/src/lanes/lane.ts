@@ -220,11 +220,17 @@ export class Lane {
     this.#opened?.connection.resume();
   }
 
-  /** Gives up a block that another lane has brought; what came of it shows how slow this lane is. */
-  lose(fetch: LaneFetch): void {
+  /**
+   * Gives up a block that another lane has brought; what came of it shows how slow this lane is. Gives whether that has ended a new connection
+   * which never answered, although others have brought a block in such a time.
+   */
+  lose(fetch: LaneFetch): boolean {
     fetch.isLost = true;
     // What comes before it is wanted: the connection ends when it would be this one's turn.
-    if (fetch === this.fetch && !this.forecast.isSoonRead(fetch)) this.#giveUp(fetch);
+    if (fetch !== this.fetch || this.forecast.isSoonRead(fetch)) return false;
+    const isUnanswered = this.forecast.isUnanswered(fetch);
+    this.#giveUp(fetch);
+    return isUnanswered;
   }
 
   #giveUp({ block, fromByte, atByte, watch, askedMs }: LaneFetch): void {

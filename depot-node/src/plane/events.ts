@@ -29,8 +29,8 @@ export interface Failover {
   readonly seconds: number;
 }
 
-/** Why a lane was taken out of service: it only held the others up, was refused, or brought another version than they. */
-export type LaneRemoval = 'degraded' | 'refused' | 'other-version';
+/** Why a lane was taken out of service: it only held the others up, was refused, was left without an answer, or brought another version than they. */
+export type LaneRemoval = 'degraded' | 'refused' | 'unanswered' | 'other-version';
 
 /** What a lane of a transfer did. */
 export type LaneEvent =

@@ -1,4 +1,4 @@
-import { Lane } from '../lanes/lane.ts';
+import { Lane, type LaneConnection } from '../lanes/lane.ts';
 import type { LaneForecast } from '../lanes/lane-forecast.ts';
 import { lanesSchema } from '../lanes/lanes-config.ts';
 import type { Conversation } from '../origin/conversation.ts';
@@ -16,9 +16,7 @@ export class ToldLane {
     const config = lanesSchema.parse({});
     this.lane = new Lane(index, config.firstBlockBytes, {
       ...expected,
-      open: () => {
-        throw new Error('nothing is opened here');
-      },
+      open: () => ({ ...this.#connect(), asksAlong: true }),
       request: {
         asked: { method: 'GET', target: '/', headers: {} },
         representation: { sizeBytes: 1, validator: '"one"', validatedBy: 'etag', contentEncoding: '' },
@@ -39,6 +37,10 @@ export class ToldLane {
 
   /** Has it bring a block whose answer has begun, over a connection that began to be made so early, and stood when it was asked. */
   adopt(block: Parameters<Lane['adopt']>[1], askedAtMs: number, openedAtMs = askedAtMs): void {
+    this.lane.adopt(this.#connect(), block, { openedAtMs, askedAtMs });
+  }
+
+  #connect(): LaneConnection {
     const connection: Conversation = {
       stands: Promise.resolve(),
       mostQuestions: 1,
@@ -56,7 +58,6 @@ export class ToldLane {
       },
       reset: () => {},
     };
-    const route = Promise.resolve({ chain: ['d1'], promise: undefined });
-    this.lane.adopt({ connection, route }, block, { openedAtMs, askedAtMs });
+    return { connection, route: Promise.resolve({ chain: ['d1'], promise: undefined }) };
   }
 }
