@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import {
+  type Chain,
   ERRORS,
   type ErrorCode,
   formatAuthority,
@@ -11,7 +12,13 @@ import type { NewConnection } from '../lanes/lane.ts';
 import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
-import { type AskedBlock, type LanesEnd, type LanesWork, runLanes } from '../lanes/lane-transfer.ts';
+import {
+  type AskedBlock,
+  type LanesEnd,
+  type LanesWork,
+  type LaneView,
+  runLanes,
+} from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { AheadBook } from '../origin/ahead-book.ts';
 import { AheadConnection } from '../origin/ahead-connection.ts';
@@ -62,6 +69,11 @@ const OF_BLOCKS: ReadonlySet<ErrorCode> = new Set(['origin-changed', 'origin-bad
 /** Whether lanes have ended with what the origin would not have answered to the whole. */
 export function isRefusedToBlocks({ failure }: LanesEnd): boolean {
   return failure !== undefined && OF_BLOCKS.has(failure.code);
+}
+
+/** Whether lanes have brought bytes over this chain since then: where a new connection over it comes to nothing meanwhile, its origin takes no more of them. */
+function carries(chain: Chain, lanes: readonly LaneView[], sinceMs: number): boolean {
+  return lanes.some((lane) => lane.chain?.join() === chain.join() && lane.broughtAtMs > sinceMs);
 }
 
 /** Sends a download over several lanes; the first block has been asked for, and its answer begun. */
@@ -144,8 +156,9 @@ export async function sendOverLanes(
       },
       observe: (event) => {
         if (event.type === 'lane-broke' && ERRORS[event.code].blame !== 'origin') {
-          const broken = download.lanes[event.lane]?.chain;
-          if (broken) book.noteFailure(broken);
+          const { chain, openedAtMs = 0, broughtAtMs = 0 } = download.lanes[event.lane] ?? {};
+          const isNew = broughtAtMs < openedAtMs;
+          if (chain && !(isNew && carries(chain, download.lanes, openedAtMs))) book.noteFailure(chain);
         }
         plane.observe({ ...event, jobId: job.id });
       },

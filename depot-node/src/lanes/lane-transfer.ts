@@ -26,7 +26,7 @@ export interface AskedBlock extends Pick<AskedTimes, 'openedAtMs' | 'askedAtMs'>
 export interface FirstBlock extends LaneConnection, AskedBlock {}
 
 /** A lane as others see it. */
-export type LaneView = Pick<Lane, 'index' | 'chain' | 'isRemoved' | 'record'>;
+export type LaneView = Pick<Lane, 'index' | 'chain' | 'isRemoved' | 'record' | 'openedAtMs' | 'broughtAtMs'>;
 
 /** What all lanes do together, for who watches it. */
 export interface LanesWork {

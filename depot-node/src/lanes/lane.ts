@@ -64,6 +64,8 @@ export class Lane {
   #fetches: LaneFetch[] = [];
   #isPaused = false;
   #promise: ChainPromise | undefined;
+  #openedAtMs = Number.NEGATIVE_INFINITY;
+  #broughtAtMs = Number.NEGATIVE_INFINITY;
   meter: LaneMeter;
   /** What the law has it fetch at once, in one block or in several. */
   loadBytes: number;
@@ -135,6 +137,16 @@ export class Lane {
   /** The depots that its connection goes over, or did last, this one first; `undefined` before one has stood. */
   get chain(): Chain | undefined {
     return this.#chain;
+  }
+
+  /** When its connection began to be made, or was taken over. */
+  get openedAtMs(): number {
+    return this.#openedAtMs;
+  }
+
+  /** When bytes last came over its chain. */
+  get broughtAtMs(): number {
+    return this.#broughtAtMs;
   }
 
   /** What is known of it, to compare it with others. */
@@ -279,7 +291,7 @@ export class Lane {
     watch: Stopwatch,
     read: (taker: BlockTaker) => Promise<void>,
   ): LaneFetch {
-    const { config, onChunk, onMoved, onWhole, onFailed } = this.#components;
+    const { config, nowMs, onChunk, onMoved, onWhole, onFailed } = this.#components;
     if (opened !== this.#opened) this.#greet(opened);
     this.#opened = opened;
     const isAhead = this.#fetches.length > 0;
@@ -310,6 +322,7 @@ export class Lane {
       onChunk: (chunk) => {
         if (!isHere()) return;
         fetch.lastByteMs = fetch.watch.elapsedMs;
+        this.#broughtAtMs = nowMs();
         onChunk(fetch, chunk);
       },
       onMoved: (bytes, heldUpMs, isHeldUp) => {
@@ -320,6 +333,7 @@ export class Lane {
         if (isHeldUp) watch.stop();
         else if (fetch === this.fetch && !this.#isPaused) watch.start();
         fetch.lastByteMs = watch.elapsedMs;
+        this.#broughtAtMs = nowMs();
         const wasHeldUp = isHeldUp || fetch.isHeldUp || heldUpMs >= LEAST_HELD_UP_MS;
         fetch.isHeldUp = isHeldUp;
         onMoved(fetch, bytes, wasHeldUp);
@@ -353,9 +367,11 @@ export class Lane {
 
   #greet(opened: LaneConnection): void {
     this.#promise = undefined;
+    this.#openedAtMs = this.#components.nowMs();
     opened.route.then(
       ({ chain, promise }) => {
         if (this.#opened !== opened) return;
+        if (chain.join() !== this.#chain?.join()) this.#broughtAtMs = Number.NEGATIVE_INFINITY;
         this.#chain = chain;
         this.#promise = promise;
         this.#components.onOpened(this, chain);
