@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { resetConnection } from './sockets/reset.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay } from './testing/overlay.ts';
+import { listenAnywhere } from './testing/saboteur.ts';
 import { testPlanes } from './testing/test-planes.ts';
 
 const FILE = randomBytes(6_000_000);
@@ -94,5 +95,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     // Those that it serves come back when it has ended their connections.
     expect(opened.length).toBeGreaterThan(8);
     expect(opened.filter((chain) => chain[1] !== 'middle')).toEqual([]);
+  });
+
+  test('a chain that did not stand for the first answer is not waited for again by each lane', async () => {
+    const origin = new CountingOrigin(8, 4);
+    const overlay = await startTestOverlay(['spare'], origin.listener, splice);
+    onTestFinished(() => overlay.close());
+    const unanswered: Socket[] = [];
+    const silent = createServer((socket) => unanswered.push(socket.on('error', () => {})));
+    onTestFinished(() => {
+      for (const socket of unanswered) socket.destroy();
+      silent.close();
+    });
+    await overlay.addDepot('middle', { public: { host: '127.0.0.1', port: await listenAnywhere(silent) } });
+    await overlay.addDepot('entry', { lanes: LANES, failover: { patienceSeconds: 0.2 } });
+    const url = overlay.relayUrl(`${overlay.originUrl}/file.bin`, { ...claims, lanes: 4 }, 'entry');
+    const { body, broken } = await fetchRaw(url);
+    expect({ broken, isWhole: body.equals(FILE) }).toEqual({ broken: undefined, isWhole: true });
+    expect(overlay.originConnections()).toBeGreaterThan(3);
+    expect(unanswered).toHaveLength(1);
   });
 });

@@ -281,13 +281,14 @@ class Asking {
 /** A connection for a lane over the best route for it; where that fails, over the next. */
 function openLane(
   lane: number,
-  { book }: RunningDownload,
+  { book, lanes: others }: RunningDownload,
   { target, route: firstRoute }: FetchedAnswer,
   asking: Asking,
-  { fetcher, lanes, watchLeg }: LanesComponents,
+  { fetcher, lanes, plane, watchLeg }: LanesComponents,
 ): NewConnection {
   const { promise: taken, resolve: take } = Promise.withResolvers<Route>();
   let newest = firstRoute;
+  const beganAtMs = plane.steadyMs();
   const connect: OpenStream = (firstBytes, signal) =>
     tryInTurn(inOrderFor(lane, book, lanes.spread), {
       attempt: async (route, own, onStands) => {
@@ -302,6 +303,9 @@ function openLane(
         if (!isWayFailure(failure)) return true;
         fetcher.noteFailure(book, route, failure);
         return false;
+      },
+      onOvertaken: ({ chain }) => {
+        if (!carries(chain, others, beganAtMs)) book.noteFailure(chain);
       },
       discard: ({ stream }) => resetConnection(stream),
     }).then(({ stream, route }) => {

@@ -21,6 +21,7 @@ function setUp(
     }
   >();
   const discarded: string[] = [];
+  const overtaken: string[] = [];
   const parent = new AbortController();
   const result = tryInTurn(names, {
     attempt: (name, signal, onStands) =>
@@ -33,6 +34,7 @@ function setUp(
     isPoor: (text) => text.startsWith('poor'),
     isFinal: (failure) => String(failure).includes('final'),
     ...options,
+    onOvertaken: (name) => overtaken.push(name),
     discard: (text) => discarded.push(text),
   });
   result.catch(() => undefined);
@@ -41,7 +43,7 @@ function setUp(
     if (!found) throw new Error(`${name} has not begun`);
     return found;
   };
-  return { result, of, discarded, parent, names: () => [...begun.keys()] };
+  return { result, of, discarded, overtaken, parent, names: () => [...begun.keys()] };
 }
 const turn = () => vi.advanceTimersByTimeAsync(0);
 
@@ -85,6 +87,28 @@ describe('one way after the other', () => {
     expect(names()).toEqual(['one']);
     await vi.advanceTimersByTimeAsync(1);
     expect(names()).toEqual(['one', 'two']);
+  });
+
+  test('of those that ran when one succeeded, only what had its time and did not stand is told of', async () => {
+    const { of, result, overtaken } = setUp(['silent', 'slow', 'broken', 'early', 'good']);
+    await vi.advanceTimersByTimeAsync(2000);
+    of('slow').stands();
+    await vi.advanceTimersByTimeAsync(1000);
+    of('broken').reject(new Error('broken'));
+    await turn();
+    of('early').stands();
+    expect(overtaken).toEqual([]);
+    of('early').resolve('there');
+    expect(await result).toBe('there');
+    expect(overtaken).toEqual(['silent']);
+  });
+
+  test('nobody is told of as overtaken where no other way stood either', async () => {
+    const { result, overtaken, parent } = setUp(['one', 'two']);
+    await vi.advanceTimersByTimeAsync(5000);
+    parent.abort();
+    await expect(result).rejects.toThrow('aborted');
+    expect(overtaken).toEqual([]);
   });
 
   test('a final failure ends it, the last failure otherwise', async () => {

@@ -10,6 +10,8 @@ interface TryOptions<Choice, Result> {
   readonly signal: AbortSignal;
   /** Told of every failure that does not end the search; says whether it ends it. */
   readonly isFinal: (failure: unknown, choice: Choice) => boolean;
+  /** Told of each that did not stand in time, and still does not when one that began beside it succeeds. */
+  readonly onOvertaken?: (choice: Choice) => void;
   /** Whether a result is taken only where no other try that runs brings a better one; without it: of none. */
   readonly isPoor?: (result: Result) => boolean;
   /** Whether a poor result says nothing of other choices, which are tried then as behind a failure; without it: none does. */
@@ -37,6 +39,7 @@ export function tryInTurn<Choice, Result>(
     standingPatienceMs,
     signal,
     isFinal,
+    onOvertaken,
     isPoor,
     isOfChoice,
     discard,
@@ -52,6 +55,8 @@ export function tryInTurn<Choice, Result>(
     let running = 0;
     /** How many of those that run stand. */
     let standing = 0;
+    /** Those that run and have not stood in time. */
+    const late = new Set<Choice>();
     const poor: Result[] = [];
     /** Whether one of them is such that no further try begins. */
     let isEnough = false;
@@ -73,6 +78,11 @@ export function tryInTurn<Choice, Result>(
       // A generator must not wait for somebody who asks no more.
       Promise.resolve(iterator.return?.()).catch(() => undefined);
     };
+    const succeed = (result: Result) =>
+      settle(() => {
+        for (const choice of late) onOvertaken?.(choice);
+        resolve(result);
+      });
     const giveUpIfNothingRuns = () => {
       if (!isExhausted || running > 0) return;
       const [first] = poor.splice(0, 1);
@@ -81,7 +91,7 @@ export function tryInTurn<Choice, Result>(
     const takePoor = () => {
       const isHopeful = (hasHoped ? standing : running) > 0;
       const [first] = isHopeful ? [] : poor.splice(0, 1);
-      if (first !== undefined) settle(() => resolve(first));
+      if (first !== undefined) succeed(first);
     };
     const keepPoor = (result: Result, choice: Choice) => {
       poor.push(result);
@@ -119,11 +129,15 @@ export function tryInTurn<Choice, Result>(
     const run = (choice: Choice) => {
       running += 1;
       giveUpWaiting();
-      let own = afterWaiting(patienceMs, startAnother);
+      let own = afterWaiting(patienceMs, () => {
+        late.add(choice);
+        startAnother();
+      });
       giveUpWaiting = own;
       let stands = 0;
       const onStands = () => {
         own();
+        late.delete(choice);
         standing += 1 - stands;
         stands = 1;
         if (isSettled || standingPatienceMs === undefined) return;
@@ -132,14 +146,16 @@ export function tryInTurn<Choice, Result>(
       };
       attempt(choice, race.signal, onStands).then(
         (result) => {
+          late.delete(choice);
           running -= 1;
           standing -= stands;
           if (isSettled) discard(result);
           else if (isPoor?.(result) === true) keepPoor(result, choice);
-          else settle(() => resolve(result));
+          else succeed(result);
         },
         (failure: unknown) => {
           own();
+          late.delete(choice);
           running -= 1;
           standing -= stands;
           if (isSettled) return;

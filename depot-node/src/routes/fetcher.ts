@@ -238,6 +238,7 @@ export class Fetcher {
         // Who thinks for so long does not think faster for the next who asks.
         return mayAskItself && failure instanceof SilentOrigin;
       },
+      onOvertaken: ({ chain }) => book.noteFailure(chain),
       isPoor: ({ head }) => head.statusCode >= 400,
       isOfChoice: ({ head }, route) => {
         if (mayAskItself || !busyOrigin(head)) return false;
