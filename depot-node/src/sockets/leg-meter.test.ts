@@ -96,11 +96,17 @@ describe('what a leg is found to be', () => {
 });
 
 describe('what legs say of a link', () => {
-  function noteLeg(links: LinkEstimates, sentBytes: number, retransmittedBytes: number, rateBps?: number) {
+  function noteLeg(
+    links: LinkEstimates,
+    sentBytes: number,
+    retransmittedBytes: number,
+    rateBps?: number,
+    client?: string,
+  ) {
     const meter = new LegMeter(EMPTY, 0);
     const later = { sentBytes, retransmittedBytes, minRttMs: 20, busyMs: 1000 };
     const delta = meter.add(info({ ...later, ...(rateBps ? { deliveryRateBps: rateBps } : {}) }), 1000);
-    links.note('d2', delta);
+    links.note('d2', delta, client);
   }
 
   test('is the smallest round trip, the loss of all and the best rate', () => {
@@ -250,6 +256,13 @@ describe('what legs say of a link', () => {
     noteLeg(clients, 15_000_000, 0, 40e6);
     expect(clients.take()).toMatchObject([{ goodputBps: 96e6 }]);
     expect(clients.take()).toEqual([]);
+  });
+
+  test('is, of the lines of a client network, what the legs to one client bring together, however many download at once', () => {
+    const clients = new LinkEstimates('client-networks');
+    for (let client = 0; client < 20; client += 1) noteLeg(clients, 2_500_000, 0, 20e6, `client${client}`);
+    noteLeg(clients, 2_500_000, 0, 5e6, 'client7');
+    expect(clients.take()).toMatchObject([{ goodputBps: 25e6, sentBytes: 21 * 2_500_000 }]);
   });
 
   test('is no more of a line than one of the legs carried that were there one after the other', () => {

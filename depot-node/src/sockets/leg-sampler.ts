@@ -106,8 +106,9 @@ export interface LegSampler {
 interface Leg {
   readonly held: HeldDescriptor;
   readonly info: LegInfo;
-  /** The network of the client at the other end, where it is one. */
+  /** The network of the client at the other end, where it is one, and its address. */
   readonly client: string | undefined;
+  readonly address: string | undefined;
   readonly meter: LegMeter;
   /** Of an origin's leg, and of a client's. */
   readonly origin: OriginMeter | undefined;
@@ -152,7 +153,7 @@ export function createLegSampler(
     addTo(totals[leg.info.legClass], delta);
     if (leg.info.depot !== undefined) links.note(leg.info.depot, delta);
     if (descriptor !== undefined) leg.origin?.look(info, kernel?.unreadBytes(descriptor), nowMs());
-    if (leg.client !== undefined) clients.note(leg.client, delta);
+    if (leg.client !== undefined) clients.note(leg.client, delta, leg.address);
     leg.window?.look(info, nowMs());
     leg.queue?.look(info, nowMs());
     if (info.state === TCP_CLOSED) leg.held.release();
@@ -206,7 +207,7 @@ export function createLegSampler(
         client !== undefined && address !== undefined && fillsNoQueues(descriptor)
           ? queues.begin(address, client, first, nowMs())
           : undefined;
-      const ends = { client, origin, window, queue };
+      const ends = { client, address, origin, window, queue };
       const leg = { info, ...ends, meter, held: source, everySamples: 1, waitsSamples: 1 };
       if (legs.size === 0) timer = setInterval(lookAtAll, SAMPLE_MS).unref();
       legs.add(leg);

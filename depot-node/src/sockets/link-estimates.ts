@@ -23,6 +23,11 @@ interface Estimate {
   told: { readonly sentBytes: number; readonly retransmittedBytes: number };
 }
 
+interface NotedDelta {
+  readonly client: string | undefined;
+  readonly delta: LegDelta;
+}
+
 /** What one leg carried for a while. */
 interface RateOfLeg {
   readonly fromMs: number;
@@ -50,20 +55,21 @@ function togetherBps(rates: readonly Omit<RateOfLeg, 'isLeast'>[]): number {
 /**
  * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
  * link with others': the best of them is the nearest to what one alone would get, and where they fill it that is more; what they got through together is what the
- * link carries at least, and all that it carries where they fill it. Those to a client network share its line: together they show what it carries.
+ * link carries at least, and all that it carries where they fill it. Those to one client share its line: together they show what it carries. The clients of a network
+ * have each their own: it is known by the fastest one.
  */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
   readonly #ends: 'depots' | 'client-networks';
   /** What legs to one neighbour did since the last look at all of them. */
-  readonly #deltas = new Map<Estimate, LegDelta[]>();
+  readonly #deltas = new Map<Estimate, NotedDelta[]>();
 
   constructor(ends: 'depots' | 'client-networks') {
     this.#ends = ends;
   }
 
-  /** Takes in what a leg that leads to `depot` did since it was last noted. */
-  note(depot: string, delta: LegDelta): void {
+  /** Takes in what a leg that leads to `depot` did since it was last noted; of a client network, by the address of the client. */
+  note(depot: string, delta: LegDelta, client?: string): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     const { minRttMs } = delta;
     if (minRttMs !== undefined) known.minRttMs = Math.min(minRttMs, known.minRttMs ?? minRttMs);
@@ -72,7 +78,7 @@ export class LinkEstimates {
       known.retransmittedBytes += delta.retransmittedBytes;
     }
     const deltas = this.#deltas.get(known) ?? [];
-    deltas.push(delta);
+    deltas.push({ client, delta });
     this.#deltas.set(known, deltas);
     if (deltas.length === MOST_DELTAS) this.endLook();
   }
@@ -80,8 +86,12 @@ export class LinkEstimates {
   /** Ends a look at all legs. */
   endLook(): void {
     for (const [known, deltas] of this.#deltas) {
-      if (this.#ends === 'depots') takeDownLink(known, deltas);
-      else takeDownLine(known, deltas);
+      if (this.#ends === 'depots')
+        takeDownLink(
+          known,
+          deltas.map(({ delta }) => delta),
+        );
+      else takeDownLines(known, deltas);
     }
     this.#deltas.clear();
   }
@@ -147,14 +157,17 @@ function rateOf({ fromMs, toMs, recentRateBps, leastRateBps }: LegDelta): RateOf
   return rateBps === undefined ? undefined : { fromMs, toMs, rateBps, isLeast: recentRateBps === undefined };
 }
 
-function takeDownLine(known: Estimate, deltas: readonly LegDelta[]): void {
-  const rates = deltas.flatMap((delta) => rateOf(delta) ?? []);
-  if (rates.length > 0)
-    takeDown(
-      known,
-      togetherBps(rates),
-      rates.every(({ isLeast }) => isLeast),
-    );
+function takeDownLines(known: Estimate, deltas: readonly NotedDelta[]): void {
+  const byClient = Map.groupBy(deltas, ({ client }) => client);
+  for (const ofOne of byClient.values()) {
+    const rates = ofOne.flatMap(({ delta }) => rateOf(delta) ?? []);
+    if (rates.length > 0)
+      takeDown(
+        known,
+        togetherBps(rates),
+        rates.every(({ isLeast }) => isLeast),
+      );
+  }
 }
 
 function takeDownLink(known: Estimate, deltas: readonly LegDelta[]): void {
