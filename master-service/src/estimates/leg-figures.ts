@@ -78,7 +78,7 @@ interface LegReport {
  * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it tells enough. Of what nobody has measured it is what is expected then, since no limit was met,
  * until the first measurement; but not where that is a bound by other links, which no start has shown. What several connections got through that filled
  * the way is what it carries, more or less than was known; one alone gets no more.
- * @param slowerShare a goodput that is less than this share of what is known counts only in the place of what has been forgotten
+ * @param slowerShare a goodput that is less than this share of what is known, and what was lost at it, counts only in the place of what has been forgotten
  * @param expectedBps what is expected of it, in bits per second; left out, nothing that was carried at least tells enough
  * @param isBound that is the most that other links let expect
  */
@@ -124,8 +124,9 @@ export function withReport(
     (totalBps > (newGoodput?.value ?? tellingBps)
       ? followed(knownTotal, totalBps, passedMs, lives.goodputMs, LESS_TOGETHER)
       : knownTotal && later(knownTotal, passedMs));
+  const isOfOther = report.goodputBps !== undefined && toldBps < slowerShare * (measured?.value ?? 0);
   const newLoss = sent
-    ? withSent(loss, sent, passedMs, lives.lossMs)
+    ? withSent(loss, sent, passedMs, lives.lossMs, isOfOther)
     : loss && { ...loss, ageMs: loss.ageMs + passedMs };
   return {
     rtt: observed(rtt, Math.max(rttMs, LEAST_RTT_MS), passedMs, lives.rttMs),

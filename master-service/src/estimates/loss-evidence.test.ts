@@ -24,6 +24,18 @@ describe('what is known of losses', () => {
     expect(lossRateOf(lossy)).toBeGreaterThan(0.006);
   });
 
+  test('gives way to what may be of another line as slowly as it is forgotten, however much that sends', () => {
+    const clean = sent(400e6, 0);
+    const other = { sentBytes: 1e9, lostBytes: 1e8 };
+    expect(lossRateOf(withSent(clean, other, 0, HOUR_MS, true))).toBe(0);
+    const after = (evidence: LossEvidence, passedMs: number) =>
+      withSent(evidence, other, passedMs, HOUR_MS, true);
+    const once = after(clean, HOUR_MS / 2);
+    expect(lossRateOf(once)).toBeCloseTo(0.1 * (1 - Math.exp(-0.5)));
+    expect(lossRateOf(after(once, HOUR_MS / 2))).toBeCloseTo(lossRateOf(after(clean, HOUR_MS)));
+    expect(lossRateOf(withSent(undefined, other, 0, HOUR_MS, true))).toBeCloseTo(0.1);
+  });
+
   test('is the prior with its long tail where nothing was sent', () => {
     const { value, spread, source } = estimate(undefined);
     expect([value, source]).toEqual([expect.closeTo(1e-4, 5), 'assumed']);

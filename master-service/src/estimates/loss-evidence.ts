@@ -17,16 +17,22 @@ export const lossEvidenceSchema = z.looseObject({
 });
 export type LossEvidence = Readonly<z.output<typeof lossEvidenceSchema>>;
 
-/** Takes in what was sent since; of older evidence the share e^(-age / life) is left, and it is bounded. */
+/**
+ * Takes in what was sent since; of older evidence the share e^(-age / life) is left, and it is bounded.
+ * @param isOfOther it may be of another line, and counts only in the place of what has been forgotten since
+ */
 export function withSent(
   before: LossEvidence | undefined,
   sent: { readonly sentBytes: number; readonly lostBytes: number },
   passedMs: number,
   lifeMs: number,
+  isOfOther = false,
 ): LossEvidence {
   const left = before ? leftOf(before, passedMs, lifeMs) : 0;
-  const sentBytes = (before?.sentBytes ?? 0) * left + sent.sentBytes;
-  const lostBytes = (before?.lostBytes ?? 0) * left + sent.lostBytes;
+  const forgottenBytes = (before?.sentBytes ?? 0) * (1 - left);
+  const counts = before && isOfOther ? Math.min(1, forgottenBytes / sent.sentBytes) : 1;
+  const sentBytes = (before?.sentBytes ?? 0) * left + counts * sent.sentBytes;
+  const lostBytes = (before?.lostBytes ?? 0) * left + counts * sent.lostBytes;
   const kept = Math.min(1, MOST_BYTES / sentBytes);
   return { sentBytes: sentBytes * kept, lostBytes: lostBytes * kept, ageMs: 0 };
 }

@@ -131,6 +131,29 @@ test('one slow line does not make those of its neighbours look slow, however lon
   expect(afterSlow(2, 5)).toBeGreaterThan(75e6);
 });
 
+/** What is known to get lost in a network of clean lines after so many hours in which one part of `lossRate` is lost at `goodputBps`, every five seconds. */
+function lossAfter(hours: number, goodputBps: number, lossRate: number): number {
+  const table = new ClientTable();
+  const clean = { ...seen, goodputBps: 1.5e8, retransmittedBytes: 0 };
+  for (let report = 0; report < 6; report += 1) table.report('d1', clean, NOW);
+  const sentBytes = 5 * (goodputBps / 8);
+  const endMs = NOW + hours * HOUR_MS;
+  for (let nowMs = NOW + 5000; nowMs <= endMs; nowMs += 5000)
+    table.report('d1', { ...seen, goodputBps, sentBytes, retransmittedBytes: lossRate * sentBytes }, nowMs);
+  return table.distribution('d1', PREFIX, endMs).lossRate.value;
+}
+
+test('what one slow line loses its neighbours do not', () => {
+  expect(lossAfter(1 / 60, 3e7, 0.03)).toBeLessThan(1e-4);
+  expect(lossAfter(1 / 6, 3e7, 0.03)).toBeLessThan(1e-3);
+});
+
+test('a network that has begun to lose is known to at once where its lines are as fast as before, and after some hours where they are slow as well', () => {
+  expect(lossAfter(1 / 60, 1.4e8, 0.03)).toBeGreaterThan(0.02);
+  expect(lossAfter(2, 3e7, 0.03)).toBeGreaterThan(0.003);
+  expect(lossAfter(12, 3e7, 0.03)).toBeGreaterThan(0.015);
+});
+
 test('the first line of a network counts as much as a usual one where it is slow, and the next faster one more', () => {
   const table = new ClientTable();
   const known = () => table.distribution('d1', PREFIX, NOW).goodputBps.value;
