@@ -51,11 +51,17 @@ export class DownloadMap {
       this.view = links;
       return;
     }
-    const isUsable = (id: string, hasCome: boolean) =>
-      usable.some((depot) => depot.id === id && (hasCome || this.#fitsFamily(depot)));
-    const around = (id: string) => graph.around(id);
-    const isEntryGiven = query.entry !== undefined;
-    this.view = ends.between(query.ends, { around, isUsable, isEntryGiven }, nowMs);
+    const byId = new Map(usable.map((depot) => [depot.id, depot]));
+    const overlay = {
+      around: (id: string) => graph.around(id),
+      isUsable: (id: string) => byId.has(id),
+      isInReach: (id: string) => {
+        const depot = byId.get(id);
+        return depot !== undefined && this.#fitsFamily(depot);
+      },
+      isEntryGiven: query.entry !== undefined,
+    };
+    this.view = ends.between(query.ends, overlay, nowMs);
   }
 
   /** What is known of the link between two ends. */

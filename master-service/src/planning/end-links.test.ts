@@ -505,6 +505,46 @@ describe('with no link typed in', () => {
     expect(plan().direct.goodputBps).toBeGreaterThan(40e6);
   });
 
+  test.each(['client', 'origin'])(
+    'depots that are gone take no places of those that are there, although they were near the %s',
+    (end) => {
+      const gone = Array.from({ length: 40 }, (_, number) => `gone${number}`);
+      const [near, far] = end === 'client' ? ['d1', 'd3'] : ['d3', 'd1'];
+      const { seesClient, seesOrigin, plan } = world({
+        'd1 d3': 90,
+        ...Object.fromEntries(
+          gone.flatMap((id) => [
+            [`${near} ${id}`, 3],
+            [`${far} ${id}`, 89],
+          ]),
+        ),
+      });
+      const origin = { receivedBytes: 4e7, lostBytes: 0, goodputBps: 4e8 };
+      for (const id of gone) {
+        if (end === 'client') seesClient(id, 2, { ...CLEAN, goodputBps: 9e7 });
+        else seesOrigin(id, 2, origin);
+      }
+      for (let time = 0; time < 5; time += 1) {
+        seesClient('d1', 5, { ...CLEAN, goodputBps: 9e7 });
+        seesOrigin('d3', 5, origin);
+        seesOrigin('d1', 95, { receivedBytes: 4e7, lostBytes: 4e4, goodputBps: 1.5e7 });
+      }
+      const states = Object.fromEntries(gone.map((id) => [id, { state: 'lost' as const }]));
+      const ends = { client: CLIENT, origin: HOST };
+      expect(plan({}, ends, states)).toMatchObject({ decision: 'chain', chain: ['d1', 'd3'] });
+    },
+  );
+
+  test('depots that are gone take no places of those that are placed by the triangles with others', () => {
+    const gone = Array.from({ length: 40 }, (_, number) => `gone${number}`);
+    const { ends, seesClient } = world({});
+    seesClient('met', 40);
+    const around = () => [...gone.map((id) => [id, 30] as const), ['d1', 60] as const];
+    const isUsable = (depot: string) => !gone.includes(depot);
+    const view = ends.between({ client: CLIENT, origin: HOST }, { around, isUsable }, NOW);
+    expect(view.estimate('client', 'd1', NOW)).toMatchObject({ source: 'derived' });
+  });
+
   test('what a far depot could send to a client says nothing of the line to a near one', () => {
     const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 140 });
     seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });

@@ -45,7 +45,10 @@ import {
 } from './origin-holds.ts';
 import { nearestPlaceBounds, standsInSeveralPlaces } from './several-places.ts';
 
-/** Depots whose legs to an end are planned with, the nearest first: further ones are hardly ever part of a best chain. */
+/**
+ * Depots whose legs to an end are planned with, the nearest first: further ones are hardly ever part of a best chain. As many count that no download may pass
+ * now: what they have measured still tells where the end is.
+ */
 const MOST_LEGS = 32;
 /** A depot counts as beside an end up to here: so small is the detour over it to anywhere. */
 const BESIDE_MS = 30;
@@ -75,8 +78,10 @@ const FULL_SHARE = 0.8;
 /** What the depots are like that a download may pass. */
 export interface Overlay {
   readonly around: Around;
-  /** Whether the client may be led to a depot; `hasCome`: clients of its network were there. */
-  readonly isUsable: (depot: string, hasCome: boolean) => boolean;
+  /** Whether the download may pass a depot. */
+  readonly isUsable: (depot: string) => boolean;
+  /** Whether the client may come to a depot where nobody of its network was; left out, to each. */
+  readonly isInReach?: (depot: string) => boolean;
   /** Whether the client is at its entry depot already: only the way from there to the origin is sought. */
   readonly isEntryGiven?: boolean;
 }
@@ -110,19 +115,21 @@ export class EndLinks {
   }
 
   /** The links as they are for one download. */
-  between(ends: DownloadEnds, { around, isUsable, isEntryGiven = false }: Overlay, nowMs: number): LinkView {
+  between(ends: DownloadEnds, overlay: Overlay, nowMs: number): LinkView {
     const { origins, links, windowBytes } = this.#init;
+    const { around, isUsable, isInReach = () => true, isEntryGiven = false } = overlay;
     const prefix = ends.client === undefined ? undefined : clientPrefix(ends.client);
     const isBelieved = (depot: string) => links.isBelieved(depot);
     const manners = ends.origin === undefined ? {} : origins.manners(ends.origin, isBelieved);
     const seen = this.#clientSeen(prefix, nowMs);
-    const client = this.#clientLegs(prefix, seen, ends.clientSite, around, nowMs);
-    const { legs: origin, isInSeveralPlaces } = this.#originLegs(ends.origin, manners.sender, around, nowMs);
-    const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
     const hasMet = (depot: string) => prefix !== undefined && this.#init.clients.hasMet(depot, prefix);
     const hasCome = (depot: string) =>
       hasMet(depot) || (prefix !== undefined && this.#init.clients.isKnownTo(depot, prefix));
-    const isEntry = (depot: string) => isUsable(depot, hasCome(depot));
+    const isEntry = (depot: string) => isUsable(depot) && (isInReach(depot) || hasCome(depot));
+    const toClient = { around, isUsable: isEntry };
+    const client = this.#clientLegs(prefix, seen, ends.clientSite, toClient, nowMs);
+    const { legs: origin, isInSeveralPlaces } = this.#originLegs(ends.origin, manners.sender, overlay, nowMs);
+    const met = new Set([...client].filter(([, leg]) => isMeasured(leg)).map(([depot]) => depot));
     // From a given entry depot on, where the client is makes no way a detour: each leg to the origin counts.
     const mayGuess = !isEntryGiven;
     if (mayGuess && client.size === 0 && !isInSeveralPlaces)
@@ -188,7 +195,7 @@ export class EndLinks {
     prefix: string | undefined,
     seen: ClientSeen,
     site: string | undefined,
-    around: Around,
+    { around, isUsable }: Overlay,
     nowMs: number,
   ): EndLegs {
     const { links, clients } = this.#init;
@@ -199,7 +206,8 @@ export class EndLinks {
     const typedOf = (depot: string) => links.estimate(CLIENT, depot, nowMs);
     const isRttAlone = (depot: string) =>
       tellsRttAlone(clients.known(prefix ?? '').get(measured.get(depot) ?? '')?.value);
-    const own = { end: CLIENT, measured, near, site, legOf, typedOf, isRttAlone, around } as const;
+    const told = { measured, near, site, legOf, typedOf, isRttAlone } as const;
+    const own = { end: CLIENT, ...told, around, isUsable } as const;
     const { legs, isComplete } = this.#knownLegs(own);
     return isComplete ? legs : this.#withWorkedOut(legs, own);
   }
@@ -207,7 +215,7 @@ export class EndLinks {
   #originLegs(
     host: string | undefined,
     sender: CongestionControl | undefined,
-    around: Around,
+    { around, isUsable }: Overlay,
     nowMs: number,
   ): { readonly legs: EndLegs; readonly isInSeveralPlaces: boolean } {
     const { links, origins } = this.#init;
@@ -220,11 +228,13 @@ export class EndLinks {
       return typed && sender ? { ...typed, sender } : typed;
     };
     const isRttAlone = (depot: string) => tellsRttAlone(origins.known(host ?? '').get(depot)?.value);
-    const own = { end: ORIGIN, measured, near, site: undefined, legOf, typedOf, isRttAlone, around } as const;
+    const told = { measured, near, site: undefined, legOf, typedOf, isRttAlone } as const;
+    const own = { end: ORIGIN, ...told, around, isUsable } as const;
     const { legs, isComplete } = this.#knownLegs(own);
     const isInSeveralPlaces = standsInSeveralPlaces(legs, around);
     // How far such an origin is from one depot says nothing of how far it is from another one.
-    const all = isComplete || isInSeveralPlaces ? nearest(legs, MOST_LEGS) : this.#withWorkedOut(legs, own);
+    const all =
+      isComplete || isInSeveralPlaces ? nearestOfBoth(legs, isUsable) : this.#withWorkedOut(legs, own);
     if (!isInSeveralPlaces) boundByNarrowPlaces(all, around, this.#narrowPlaces(host, nowMs));
     return { legs: all, isInSeveralPlaces };
   }
@@ -289,15 +299,16 @@ export class EndLinks {
   }
 
   /** The legs to an end that somebody has measured or typed in, else those of its neighbours; complete where some are typed in for everybody. */
-  #knownLegs({ end, measured, near, site, legOf, typedOf, isRttAlone, around }: LegsInit): {
+  #knownLegs({ end, measured, near, site, legOf, typedOf, isRttAlone, around, isUsable }: LegsInit): {
     readonly legs: EndLegs;
     readonly isComplete: boolean;
   } {
     const { links } = this.#init;
     const legs: EndLegs = new Map();
     const typed = links.linkedWith(end);
+    const isAmongFirst = firstOfBoth(isUsable);
     for (const depot of measured.keys()) {
-      if (links.isFixed(end, depot) || (legs.size >= MOST_LEGS && !typed.has(depot))) continue;
+      if (links.isFixed(end, depot) || !(isAmongFirst(depot) || typed.has(depot))) continue;
       const leg = legOf(depot);
       legs.set(depot, typed.has(depot) && isRttAlone(depot) ? withTyped(leg, typedOf(depot)) : leg);
     }
@@ -313,8 +324,9 @@ export class EndLinks {
   }
 
   /** Adds the legs of depots that have not measured an end, by those that have, and by what they have measured of its neighbours. */
-  #withWorkedOut(legs: EndLegs, { near, legOf, around }: LegsInit): EndLegs {
-    const all = this.#withTriangles(legs, legOf, around);
+  #withWorkedOut(legs: EndLegs, init: LegsInit): EndLegs {
+    const { near, legOf, isUsable } = init;
+    const all = this.#withTriangles(legs, init);
     const nearestMs = Math.min(...[...legs.values()].map(({ link }) => link.rttMs));
     // With one that is measured beside the end, triangles tell more than neighbours do.
     if (nearestMs > BESIDE_MS) {
@@ -324,11 +336,11 @@ export class EndLinks {
         if (apartOf(byNeighbours) < apartOf(all.get(depot))) all.set(depot, byNeighbours);
       }
     }
-    return nearest(all, MOST_LEGS);
+    return nearestOfBoth(all, isUsable);
   }
 
   /** Adds the legs of depots that have not measured an end, by those that have. */
-  #withTriangles(legs: EndLegs, legOf: (depot: string) => EndLeg, around: Around): EndLegs {
+  #withTriangles(legs: EndLegs, { legOf, around, isUsable }: LegsInit): EndLegs {
     const told = new Map<string, RttBounds[]>();
     for (const [anchor, { link }] of nearest(legs, MOST_ANCHORS)) {
       for (const [depot, rttMs] of around(anchor)) {
@@ -345,10 +357,11 @@ export class EndLinks {
         const { leastMs, mostMs } = boundsByAll(all);
         return { depot, leastMs, mostMs, rttMs: Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2) };
       })
-      .toSorted((one, other) => one.rttMs - other.rttMs)
-      .slice(0, MOST_LEGS);
+      .toSorted((one, other) => one.rttMs - other.rttMs);
+    const isAmongFirst = firstOfBoth(isUsable);
     const all: EndLegs = new Map(legs);
     for (const { depot, leastMs, mostMs, rttMs } of derived) {
+      if (!isAmongFirst(depot)) continue;
       const apart = Math.log(mostMs / Math.max(leastMs, mostMs / 20));
       const { link, doubt } = legOf(depot);
       all.set(depot, {
@@ -438,7 +451,7 @@ export class EndLinks {
   }
 }
 
-interface LegsInit {
+interface LegsInit extends Pick<Overlay, 'around' | 'isUsable'> {
   readonly end: EndName;
   /** Depots that have measured the end, the nearest first, and those that have measured its neighbours, with who speaks for them. */
   readonly measured: ReadonlyMap<string, string>;
@@ -448,7 +461,6 @@ interface LegsInit {
   readonly typedOf: (depot: string) => LinkEstimate | undefined;
   /** Whether a depot that measured the end knows nothing but the round trip. */
   readonly isRttAlone: (depot: string) => boolean;
-  readonly around: Around;
 }
 
 /**
@@ -593,7 +605,25 @@ function apartOf(leg: EndLeg | undefined): number {
 }
 
 function nearest(legs: EndLegs, most: number): EndLegs {
-  if (legs.size <= most) return legs;
-  const byRtt = [...legs].toSorted(([, one], [, other]) => one.link.rttMs - other.link.rttMs);
-  return new Map(byRtt.slice(0, most));
+  return legs.size <= most ? legs : new Map(byRtt(legs).slice(0, most));
+}
+
+/** The nearest ones of the depots that a download may pass, and of those that it may not. */
+function nearestOfBoth(legs: EndLegs, isUsable: Overlay['isUsable']): EndLegs {
+  if (legs.size <= MOST_LEGS) return legs;
+  const isAmongFirst = firstOfBoth(isUsable);
+  return new Map(byRtt(legs).filter(([depot]) => isAmongFirst(depot)));
+}
+
+function byRtt(legs: EndLegs) {
+  return [...legs].toSorted(([, one], [, other]) => one.link.rttMs - other.link.rttMs);
+}
+
+/** Of depots that are asked for one after the other the first ones that a download may pass, and as many others: those that are gone take no places. */
+function firstOfBoth(isUsable: Overlay['isUsable']): (depot: string) => boolean {
+  let [usable, others] = [0, 0];
+  return (depot) => {
+    if (isUsable(depot)) return ++usable <= MOST_LEGS;
+    return ++others <= MOST_LEGS;
+  };
 }
