@@ -91,7 +91,8 @@ export class DownloadLinks implements LinkView {
 /**
  * A depot that has measured both ends and lies beside one of them: its long leg is nearly the way of the pair itself. Of the nearest ones it is
  * that with the middle rate, of two the faster: whoever says that the direct way is slow, or fast, is one of several. Where none lies so, one over which both
- * ends were met: a chain is chosen for legs that lose little, so that they say less of a way that nobody chooses.
+ * ends were met: a chain is chosen for legs that lose little, so that they say less of a way that nobody chooses. What a depot sends to a client that has only
+ * greeted it is assumed: it stands in only where none has carried.
  */
 export function besideOf(client: EndLegs, origin: EndLegs): PairKnowledge['via'] {
   const met: Met[] = [];
@@ -103,10 +104,15 @@ export function besideOf(client: EndLegs, origin: EndLegs): PairKnowledge['via']
       depot,
       shortMs: Math.min(one, other),
       wayMs: one + other,
+      hasSent: toClient.link.rateSource === 'measured',
       hasCarried: toOrigin.link.rateSource === 'measured',
       ease: easeOf(toClient.link, toOrigin.link),
     });
   }
+  return nearlyTheWay(met.filter(({ hasSent }) => hasSent)) ?? nearlyTheWay(met);
+}
+
+function nearlyTheWay(met: readonly Met[]): string | undefined {
   const beside = met.filter(({ shortMs, wayMs }) => shortMs <= BESIDE_SHARE * wayMs);
   if (beside.length > 0) return middleOf(beside.toSorted((one, other) => one.shortMs - other.shortMs));
   const carried = met.filter(({ hasCarried }) => hasCarried);
@@ -121,6 +127,8 @@ interface Met {
   /** Of its two legs the shorter one, and both. */
   readonly shortMs: number;
   readonly wayMs: number;
+  /** It has sent to the client, not only been greeted. */
+  readonly hasSent: boolean;
   /** The origin sent to it, not only an answer to a probe. */
   readonly hasCarried: boolean;
   readonly ease: number;

@@ -545,6 +545,20 @@ describe('with no link typed in', () => {
     expect(view.estimate('client', 'd1', NOW)).toMatchObject({ source: 'derived' });
   });
 
+  test('a depot that a client has only greeted makes no direct way slow whose line others have seen', () => {
+    const directBps = (isGreeted: boolean) => {
+      const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 12 });
+      for (let time = 0; time < 6; time += 1) {
+        seesClient('d1', 5, { ...CLEAN, goodputBps: 2e8, leastWindowBytes: 12e6, mostWindowBytes: 16e6 });
+        seesOrigin('d3', 2, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 9e8, limit: 'network' });
+        seesOrigin('d1', 13, { receivedBytes: 8e7, lostBytes: 0, goodputBps: 8e8, limit: 'network' });
+      }
+      if (isGreeted) seesClient('d3', 14);
+      return plan({ sizeBytes: 5e7 }).direct.goodputBps;
+    };
+    expect(directBps(true)).toBeGreaterThan(0.9 * directBps(false));
+  });
+
   test('what a far depot could send to a client says nothing of the line to a near one', () => {
     const { seesClient, seesOrigin, plan } = world({ 'd1 d3': 140 });
     seesOrigin('d3', 5, { receivedBytes: 4e8, lostBytes: 0, goodputBps: 4e8 });
