@@ -51,7 +51,7 @@ export function toDownload(item: LooseItem): Download {
     finalUrl: item.finalUrl || item.url,
     ...splitPath(item.filename ?? ''),
     mime: item.mime ?? '',
-    totalBytes: [item.totalBytes, item.fileSize].find((size): size is number => (size ?? 0) > 0),
+    totalBytes: sizeOf(item),
     bytesReceived: item.bytesReceived,
     startedAtMs: item.startTime ? Date.parse(item.startTime) : undefined,
     state: item.state,
@@ -66,7 +66,18 @@ export function toDownload(item: LooseItem): Download {
   };
 }
 
-/** Whether the browser cannot write the file: no attempt helps then, only room. */
+/** 0 is no size that was told, but what is whole is as long as what came: an empty answer is whole, too. */
+function sizeOf({ totalBytes, fileSize, state, bytesReceived }: LooseItem): number | undefined {
+  const told = [totalBytes, fileSize].find((size): size is number => (size ?? 0) > 0);
+  return told ?? (state === 'complete' ? bytesReceived : undefined);
+}
+
+/** Whether the browser, by its rules or by what looks for viruses, lets nobody have the file this way. */
+export function isForbidden({ error = '' }: Partial<Pick<Download, 'error'>>): boolean {
+  return /^FILE_(BLOCKED|VIRUS|SECURITY)/.test(error);
+}
+
+/** Whether the browser cannot or must not write the file: no attempt helps then. */
 export function isUnwritable({ error = '' }: Partial<Pick<Download, 'error'>>): boolean {
   return error.startsWith('FILE_') && error !== 'FILE_TRANSIENT_ERROR';
 }
