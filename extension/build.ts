@@ -38,6 +38,15 @@ const UNHEARD = Object.entries(ERRORS).filter(
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
 
+/**
+ * Those who review an add-on want to read it: names stay. Comments and blanks, which the sources have, and statements at length would
+ * make the package larger than 100 kB.
+ */
+const READABLE = {
+  comments: { legal: true, annotation: false, jsdoc: false },
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+} as const;
+
 /** Builds the unpacked add-on for one browser. */
 export async function buildExtension({
   outDir,
@@ -83,13 +92,14 @@ export async function buildExtension({
           // with their styles, whose order is that of the files.
           codeSplitting: {
             groups: [
-              { name: 'common', test: /^(?!.*\/src\/pages\/(?!explain|master)).*\.ts$/, minShareCount: 2 },
+              {
+                name: 'common',
+                test: /^(?!.*\/src\/pages\/(?!explain|fill|master)).*\.ts$/,
+                minShareCount: 2,
+              },
             ],
           },
-          // Those who review an add-on want to read it: names stay. Comments and blanks, which the sources have, and statements
-          // at length would make the package larger than 100 kB.
-          comments: { legal: true, annotation: false, jsdoc: false },
-          minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+          ...READABLE,
         },
       },
     },
@@ -109,6 +119,7 @@ async function buildPageScript(outDir: string): Promise<void> {
       emptyOutDir: false,
       target: TARGET_BROWSERS,
       minify: false,
+      rolldownOptions: { output: READABLE },
       lib: {
         entry: join(import.meta.dirname, 'src', 'in-pages', 'held-key.ts'),
         formats: ['iife'],
