@@ -72,10 +72,8 @@ function sizeOf({ totalBytes, fileSize, state, bytesReceived }: LooseItem): numb
   return told ?? (state === 'complete' ? bytesReceived : undefined);
 }
 
-/** Whether the browser, by its rules or by what looks for viruses, lets nobody have the file this way. */
-export function isForbidden({ error = '' }: Partial<Pick<Download, 'error'>>): boolean {
-  return /^FILE_(BLOCKED|VIRUS|SECURITY)/.test(error);
-}
+/** What the browser, its managers or what looks for viruses do not let come. */
+export const FORBIDDEN = /^FILE_(BLOCKED|VIRUS|SECURITY)/;
 
 /** Whether the browser cannot or must not write the file: no attempt helps then. */
 export function isUnwritable({ error = '' }: Partial<Pick<Download, 'error'>>): boolean {

@@ -170,6 +170,17 @@ describe('a job whose download', () => {
     await world.keeper.follow(2);
     expect(await world.theJob()).toMatchObject({ state: 'running' });
   });
+
+  it.each(['FILE_BLOCKED', 'FILE_VIRUS_INFECTED', 'FILE_SECURITY_CHECK_FAILED'])(
+    'is forbidden (%s) is lost, and says so, whatever broke before: no room helps',
+    async (error) => {
+      const world = await setUp(BROKEN);
+      await world.keeper.follow(2);
+      world.downloads.change(2, { error });
+      await world.keeper.follow(2);
+      expect(await world.theJob()).toMatchObject({ state: 'lost', interruption: { problem: error } });
+    },
+  );
 });
 
 describe('an interrupted download', () => {

@@ -1,4 +1,4 @@
-import { type Download, isUnwritable } from '../browser/download.ts';
+import { type Download, FORBIDDEN, isUnwritable } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Continuation, Lead } from './continuation.ts';
 import type { Interruption, Job, JobState } from './job.ts';
@@ -163,11 +163,14 @@ export class JobKeeper {
     await this.#isBroken(job, download, isNow);
   }
 
-  /** The room may have gone to what the add-on itself began beside another one: that one goes on then. */
+  /** The room may have gone to what the add-on itself began beside another one: that one goes on then. What is forbidden is lost. */
   async #isUnwritable(job: Job, download: Download): Promise<void> {
     if (await this.#backToSpare(job, download)) return;
-    const interruption = job.interruption ?? this.#newInterruption(job, download);
-    await this.#deps.jobs.change(job.key, { state: 'stuck', interruption });
+    const interruption = this.#newInterruption(job, download);
+    await this.#deps.jobs.change(job.key, {
+      state: FORBIDDEN.test(interruption.problem) ? 'lost' : 'stuck',
+      interruption,
+    });
   }
 
   /** Ends a job's download for what stands beside that; false where nothing does. */

@@ -22,6 +22,13 @@ it('asks for a click where the browser wants one, and for room where there is no
   );
 });
 
+it('asks for nothing where the browser forbids the file', () => {
+  for (const problem of ['FILE_BLOCKED', 'FILE_VIRUS_INFECTED', 'FILE_SECURITY_CHECK_FAILED'])
+    expect(explainHalt({ state: 'lost', problem, nextTryAtMs: 0 }, 5)).toBe(
+      'The browser, or who manages it, forbids this file. It could not be started again.',
+    );
+});
+
 it('sends the user to the browser, which may ask whether to keep what is all there', () => {
   expect(explainHalt({ state: 'checked', problem: '', nextTryAtMs: undefined }, 5)).toMatch(
     /^All of it is here: .*whether to keep it\.$/,

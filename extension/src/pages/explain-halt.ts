@@ -1,3 +1,4 @@
+import { FORBIDDEN } from '../browser/download.ts';
 import type { RunningDownload } from '../messages/status.ts';
 import { sayDuration } from '../texts/figures.ts';
 import { say } from '../texts/say.ts';
@@ -12,6 +13,7 @@ const BROWSERS_WORDS = [
   [/^(USER_SHUTDOWN|CRASH)/, 'haltBrowserEnded'],
   [/^FILE_NO_SPACE/, 'haltNoRoom'],
   [/^FILE_ACCESS_DENIED/, 'haltNoAccess'],
+  [FORBIDDEN, 'haltForbidden'],
   [/^FILE/, 'haltNoWrite'],
   [/^no bytes$/, 'haltSilent'],
   [/^other file$/, 'haltOtherFile'],

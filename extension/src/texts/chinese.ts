@@ -71,6 +71,7 @@ export const CHINESE: Texts = {
   haltBrowserEnded: '浏览器已退出。',
   haltNoRoom: '磁盘空间不足。',
   haltNoAccess: '浏览器无权写入该位置。',
+  haltForbidden: '浏览器或其管理员禁止此文件。',
   haltNoWrite: '浏览器无法写入文件。',
   haltSilent: '一分钟内没有数据到达。',
   haltOtherFile: '收到的是别的内容，可能来自需要登录的网络。',

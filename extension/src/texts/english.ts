@@ -73,6 +73,7 @@ export const ENGLISH = {
   haltBrowserEnded: 'The browser ended.',
   haltNoRoom: 'There is no room on the disk.',
   haltNoAccess: 'The browser may not write there.',
+  haltForbidden: 'The browser, or who manages it, forbids this file.',
   haltNoWrite: 'The browser cannot write the file.',
   haltSilent: 'Nothing came for a minute.',
   haltOtherFile: 'Something else came in its place, perhaps from a network that wants you to log in.',

@@ -73,6 +73,7 @@ export const PORTUGUESE: Texts = {
   haltBrowserEnded: 'O navegador foi encerrado.',
   haltNoRoom: 'Não há espaço no disco.',
   haltNoAccess: 'O navegador não pode gravar ali.',
+  haltForbidden: 'O navegador, ou quem o administra, proíbe este arquivo.',
   haltNoWrite: 'O navegador não consegue gravar o arquivo.',
   haltSilent: 'Nada chegou durante um minuto.',
   haltOtherFile: 'Veio outra coisa no lugar dele, talvez de uma rede que pede login.',

@@ -71,6 +71,7 @@ export const VIETNAMESE: Texts = {
   haltBrowserEnded: 'Trình duyệt đã đóng.',
   haltNoRoom: 'Ổ đĩa không còn chỗ trống.',
   haltNoAccess: 'Trình duyệt không được phép ghi vào đó.',
+  haltForbidden: 'Trình duyệt, hoặc người quản lý, cấm tệp này.',
   haltNoWrite: 'Trình duyệt không ghi được tệp.',
   haltSilent: 'Suốt một phút không có dữ liệu nào đến.',
   haltOtherFile: 'Nội dung khác đã đến thay cho tệp, có thể từ một mạng yêu cầu đăng nhập.',

@@ -166,6 +166,17 @@ describe('taking a download', () => {
     expect(world.downloads.log.at(-1)).toBe('resume 1');
   });
 
+  it('leaves a kind of file to the browser that it has forbidden before', async () => {
+    const world = setUp();
+    const problem = 'FILE_BLOCKED';
+    const interruption = { sinceMs: NOW_MS, bytes: 0, tries: 0, nextTryAtMs: NOW_MS, problem };
+    await world.jobs.add(job({ state: 'lost', name: 'other.ISO', interruption }));
+    expect(await world.way.take(order())).toEqual({ why: 'warned' });
+    expect(world.downloads.log).toEqual([]);
+    await world.way.take(order({ original: download({ name: 'file.zip' }) }));
+    expect(world.downloads.log).not.toEqual([]);
+  });
+
   it('leaves the original to a browser that warns of it', async () => {
     const world = setUp();
     world.meanwhile = async () => world.downloads.change(1, { isWarnedOf: true });

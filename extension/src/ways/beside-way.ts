@@ -7,6 +7,7 @@ import { doneMeanwhile, drop, hold, letGo } from '../jobs/own-download.ts';
 import { isWorthNewStart } from '../jobs/pace.ts';
 import { isWorthStartingOver, nextTryAtMs } from '../jobs/retry-times.ts';
 import type { Outcome } from '../judge/why-left.ts';
+import { kindOf } from '../settings/file-kind.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { NameQuestions } from './name-questions.ts';
 import {
@@ -75,6 +76,7 @@ export class BesideWay implements Way {
   async take(order: TakeOrder): Promise<Outcome> {
     const { downloads, jobs, names, now } = this.#deps;
     const { original, plan } = order;
+    if (await this.#isForbidden(original)) return { why: 'warned' };
     const job = newJob(order, now(), { url: plan.masterUrl });
     if (!(await remembers(jobs, job))) return { why: 'no-room' };
     await downloads.pause(original.id).catch(() => undefined);
@@ -89,6 +91,14 @@ export class BesideWay implements Way {
     names.give(downloadId, job.name);
     await jobs.change(job.key, { state: 'running' });
     return 'taken';
+  }
+
+  /** Whether the browser has blocked a file of this kind: what the user's own click may have, an add-on's download may not. */
+  async #isForbidden({ name }: Download): Promise<boolean> {
+    const jobs = await this.#deps.jobs.all();
+    return jobs.some(
+      (one) => one.interruption?.problem === 'FILE_BLOCKED' && kindOf(one.name) === kindOf(name),
+    );
   }
 
   async begin(order: LinkOrder): Promise<Outcome> {
