@@ -169,17 +169,19 @@ describe('taking a download', () => {
     expect(log.slice(4)).toEqual(['release', 'cancel 1', 'remove 1', 'erase 1', DIRECT]);
   });
 
-  it('outlives the browser as long as it looks at the answer itself, and no other download does', async () => {
+  it('outlives the browser where it looks at the answer, or at the length of what came, and no other download does', async () => {
     const { downloads, way } = setUp(depotsAnswer());
     await way.take(order());
     expect(downloads.started?.outlives).toBe(true);
     const refused = setUp(depotsAnswer({ status: 403 }));
     await refused.way.take(order());
     expect(refused.downloads.started?.outlives).toBeUndefined();
-    const again = setUp(undefined, { ...download({ id: 2 }), state: 'interrupted', canResume: false });
-    await again.way.goOn(ledJob(), { ...download({ id: 2 }), state: 'interrupted', canResume: false });
-    expect(again.downloads.started).toBeDefined();
-    expect(again.downloads.started?.outlives).toBeUndefined();
+    const gone = download({ id: 2, state: 'interrupted', canResume: false });
+    for (const totalBytes of [FILE.totalBytes, undefined]) {
+      const again = setUpWith({ chain: { result: 'file', file: { ...FILE, totalBytes } } }, undefined, gone);
+      await again.way.goOn(ledJob({ file: { ...FILE, totalBytes } }), gone);
+      expect(again.downloads.started?.outlives).toBe(totalBytes !== undefined);
+    }
   });
 
   it('keeps a file that finishes in the very moment of the replacement', async () => {

@@ -282,7 +282,11 @@ export class LedWay implements Way {
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
     await this.#rules.lead({ ...job, ...way });
-    const downloadId = await downloads.start({ url: job.url, name: job.name }).catch(() => undefined);
+    // By its length, what is whole and not the file is known: nobody has to look at the answer.
+    const outlives = job.file.totalBytes !== undefined;
+    const downloadId = await downloads
+      .start({ url: job.url, name: job.name, outlives })
+      .catch(() => undefined);
     if (downloadId === undefined) return { result: 'lost' };
     return {
       result: 'moved',
