@@ -1,7 +1,7 @@
 import { type Download, FORBIDDEN, isUnwritable } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Continuation, Lead } from './continuation.ts';
-import type { Interruption, Job, JobState } from './job.ts';
+import { FROM_BEFORE, type Interruption, type Job, type JobState } from './job.ts';
 import type { JobStore } from './job-store.ts';
 import { drop, letGo } from './own-download.ts';
 import { isTooSlow, PACE_LOOK_MS, paceAt, secondsLeft } from './pace.ts';
@@ -28,14 +28,6 @@ const STALL_MS = 60_000;
 const STARTING_MS = 30_000;
 /** Times that one job is led to another way because it is slow: more would be hopping. */
 const MAX_CHANGES = 3;
-/** What Firefox has kept since it ran before: nobody may lead it any more, so that its rest comes from the site. */
-const FROM_BEFORE = {
-  way: 'direct',
-  chain: [],
-  choseDirect: true,
-  pace: undefined,
-  wasPaused: true,
-} as const satisfies Partial<Job>;
 /** A network that wants its user to log in answers in the place of everybody, and browsers take that for the file. */
 const OTHER_FILE = 'other file';
 

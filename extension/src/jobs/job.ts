@@ -100,6 +100,15 @@ export interface Job extends Promised {
   readonly doneAtMs?: number;
 }
 
+/** What Firefox has kept since it ran before: nobody may lead it any more, so that its rest comes from the site. */
+export const FROM_BEFORE = {
+  way: 'direct',
+  chain: [],
+  choseDirect: true,
+  pace: undefined,
+  wasPaused: true,
+} as const satisfies Partial<Job>;
+
 /** Why a job does not go on by itself, and what has been tried. */
 export interface Interruption {
   readonly sinceMs: number;

@@ -224,6 +224,21 @@ describe('taking a download', () => {
     expect(original.log).toEqual(['release']);
   });
 
+  it('is finished after the browser ended in its middle, by what that has kept, which comes once', async () => {
+    const starting = ledJob({ state: 'starting', originalId: 999 });
+    const kept = setUp(undefined, download({ id: 1, url: ORIGIN, startedAtMs: NOW_MS + 9_000 }));
+    await kept.jobs.add(starting);
+    await kept.way.recover(starting);
+    expect(kept.log).toEqual([]);
+    // Nobody may lead it any more.
+    expect(await kept.jobs.all()).toMatchObject([{ state: 'running', downloadId: 1, way: 'direct' }]);
+    for (const others of [{ name: 'file(1).iso' }, { startedAtMs: NOW_MS - 9_000 }, { addonId: 'other' }]) {
+      const world = setUp(undefined, download({ id: 1, url: ORIGIN, state: 'interrupted', ...others }));
+      await world.way.recover(starting);
+      expect(world.log).toEqual(['release', DIRECT]);
+    }
+  });
+
   it('takes no older download for the original because the browser has given it that number', async () => {
     const older = setUp(undefined, download({ state: 'complete', name: 'paper.pdf' }));
     await older.jobs.add(ledJob({ state: 'starting', downloadId: undefined }));

@@ -1,7 +1,7 @@
 import type { whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
-import type { Job } from '../jobs/job.ts';
+import { FROM_BEFORE, type Job } from '../jobs/job.ts';
 import { doneMeanwhile, drop, hold, letGo } from '../jobs/own-download.ts';
 import { standstillLooks } from '../jobs/standstill.ts';
 import type { Outcome } from '../judge/why-left.ts';
@@ -265,7 +265,8 @@ export class LedWay implements Way {
       return;
     }
     if (own) {
-      await jobs.change(job.key, { downloadId: own.id, state: 'running' });
+      const kept = own.addonId === undefined ? FROM_BEFORE : {};
+      await jobs.change(job.key, { downloadId: own.id, state: 'running', ...kept });
       return;
     }
     const original = await downloads.get(job.originalId);

@@ -165,7 +165,10 @@ export async function endOriginal(downloads: Downloads, id: number): Promise<boo
   return true;
 }
 
-/** The newest download of the add-on's own that was started for a job, whatever became of it. */
+/**
+ * The newest download of the add-on's own that was started for a job, whatever became of it. After a restart Firefox does not say any more
+ * whose it is: then it is known by its name.
+ */
 export async function findOwn(
   downloads: Downloads,
   job: Job,
@@ -176,7 +179,7 @@ export async function findOwn(
   return found.find(
     (one) =>
       one.id !== job.originalId &&
-      one.addonId === addonId &&
+      (one.addonId === addonId || (one.addonId === undefined && one.name === job.name)) &&
       (one.startedAtMs ?? job.startedAtMs) >= job.startedAtMs,
   );
 }
