@@ -59,6 +59,8 @@ export interface Job extends Promised {
   readonly location?: string;
   /** Whether the user has chosen the direct way, or there is no other one: then none is looked for. */
   readonly choseDirect?: boolean;
+  /** Whether Firefox has kept it since it ran before, so that nobody can lead it. */
+  readonly isKept?: true;
   /** Whether the user has paused it, or the machine has slept: then its time says nothing of its way. */
   readonly wasPaused?: true;
   /** Whether the add-on has paused it for a moment, and nobody has seen it go on since: nobody else lets it go on. */
@@ -105,6 +107,7 @@ export const FROM_BEFORE = {
   way: 'direct',
   chain: [],
   choseDirect: true,
+  isKept: true,
   pace: undefined,
   wasPaused: true,
 } as const satisfies Partial<Job>;

@@ -1,5 +1,7 @@
 import { expect, it, vi } from 'vitest';
+import type { Download } from '../browser/download.ts';
 import { ConsentStore } from '../consent/consent-store.ts';
+import { FROM_BEFORE, type Job } from '../jobs/job.ts';
 import { JobStore } from '../jobs/job-store.ts';
 import { SettingsStore } from '../settings/settings-store.ts';
 import { LastLeft } from '../take/last-left.ts';
@@ -7,28 +9,47 @@ import { download, FakeDownloads } from '../testing/fake-downloads.ts';
 import { job } from '../testing/job.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { readStatus } from './read-status.ts';
+import type { Status } from './status.ts';
 
 vi.mock('../browser/browser-api.ts', () => import('../testing/speaking-browser.ts'));
 
 const SIZE_BYTES = 50_000_000;
+
+/** What the popup is told of a job and of what the browser has as number 2. */
+async function statusOf(jobPatch: Partial<Job>, downloadPatch: Partial<Download>): Promise<Status> {
+  const area = memoryArea();
+  const jobs = new JobStore(area, () => {});
+  await jobs.add(job(jobPatch));
+  const known = { id: 2, url: job().url, totalBytes: SIZE_BYTES, ...downloadPatch };
+  return readStatus('', {
+    settings: new SettingsStore(area, () => {}),
+    consent: new ConsentStore(area),
+    jobs,
+    downloads: new FakeDownloads(download(known)),
+    lastLeft: new LastLeft(area),
+    way: { standsBeside: false },
+    tunnels: { viewOf: async () => undefined },
+  });
+}
 
 it.each([
   ['checked by the browser when all its bytes are there', { bytesReceived: SIZE_BYTES }, 'checked'],
   ['running until then', { bytesReceived: SIZE_BYTES - 1 }, 'running'],
   ['paused when the user paused it', { bytesReceived: SIZE_BYTES, paused: true }, 'paused'],
 ])('a download is shown as %s', async (_, patch, state) => {
-  const area = memoryArea();
-  const jobs = new JobStore(area, () => {});
-  await jobs.add(job());
-  const downloads = new FakeDownloads(download({ id: 2, url: job().url, totalBytes: SIZE_BYTES, ...patch }));
-  const { running } = await readStatus('', {
-    settings: new SettingsStore(area, () => {}),
-    consent: new ConsentStore(area),
-    jobs,
-    downloads,
-    lastLeft: new LastLeft(area),
-    way: { standsBeside: false },
-    tunnels: { viewOf: async () => undefined },
-  });
+  const { running } = await statusOf({}, patch);
   expect(running).toMatchObject([{ state, totalBytes: SIZE_BYTES }]);
+});
+
+it('says of nothing that Firefox has kept that the user chose the direct way', async () => {
+  const direct = { way: 'direct', choseDirect: true } as const;
+  expect((await statusOf(direct, {})).running[0]?.choseDirect).toBe(true);
+  expect((await statusOf({ ...direct, ...FROM_BEFORE }, {})).running[0]?.choseDirect).toBeUndefined();
+});
+
+it("shows a whole file in its folder as long as its number is not another's", async () => {
+  const whole = { state: 'complete' } as const;
+  expect((await statusOf({ state: 'done' }, whole)).done[0]?.downloadId).toBe(2);
+  const other = { ...whole, url: 'https://other.example/' };
+  expect((await statusOf({ state: 'done' }, other)).done[0]?.downloadId).toBeUndefined();
 });

@@ -39,16 +39,18 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
     ),
-    done: jobs
-      .filter(({ state }) => state === 'done')
-      .map(describeDone)
-      .toReversed(),
+    done: await Promise.all(
+      jobs
+        .filter(({ state }) => state === 'done')
+        .map((job) => describeDone(job, deps.downloads))
+        .toReversed(),
+    ),
     lastLeft: await deps.lastLeft.get(),
   };
 }
 
 async function describe(job: Job, downloads: Downloads): Promise<RunningDownload> {
-  const download = job.downloadId === undefined ? undefined : await downloads.get(job.downloadId);
+  const download = await downloadOf(job, downloads);
   const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, interruption } = job;
   return {
     key,
@@ -59,7 +61,7 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     predictedSeconds,
     directSeconds,
     legs: job.legs,
-    ...(job.choseDirect ? { choseDirect: true } : {}),
+    ...(job.choseDirect && !job.isKept ? { choseDirect: true } : {}),
     ...happenedTo(job),
     state: stateOf(job, download),
     downloadId: job.downloadId,
@@ -69,6 +71,10 @@ async function describe(job: Job, downloads: Downloads): Promise<RunningDownload
     nextTryAtMs: interruption?.nextTryAtMs,
     problem: interruption?.problem ?? '',
   };
+}
+
+async function downloadOf({ downloadId }: Job, downloads: Downloads): Promise<Download | undefined> {
+  return downloadId === undefined ? undefined : downloads.get(downloadId);
 }
 
 function happenedTo({ changes, lastChange, breaks, restarts }: Job) {
@@ -82,9 +88,11 @@ function stateOf(job: Job, download: Download | undefined): RunningDownload['sta
   return job.state === 'running' && isAllThere ? 'checked' : job.state;
 }
 
-function describeDone(job: Job): DoneDownload {
+async function describeDone(job: Job, downloads: Downloads): Promise<DoneDownload> {
   const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, directSource } = job;
-  const { downloadId, bytes, startedAtMs, doneAtMs = startedAtMs } = job;
+  const { bytes, startedAtMs, doneAtMs = startedAtMs } = job;
+  // After a restart Firefox may have given its number to another one.
+  const download = await downloadOf(job, downloads);
   return {
     key,
     name,
@@ -95,7 +103,7 @@ function describeDone(job: Job): DoneDownload {
     directSeconds,
     directSource,
     ...happenedTo(job),
-    downloadId,
+    downloadId: download?.url === job.url ? download.id : undefined,
     bytes,
     seconds: (doneAtMs - startedAtMs) / 1_000,
   };

@@ -55,6 +55,7 @@ export interface RunningDownload extends Pick<Job, ToldKey | 'legs' | 'choseDire
 
 /** A download that is whole. */
 export interface DoneDownload extends Pick<Job, ToldKey | 'directSource'> {
+  /** The browser's id of it; `undefined` where that has none any more. */
   readonly downloadId: number | undefined;
   readonly bytes: number;
   readonly seconds: number;

@@ -13,6 +13,7 @@ import { explainLeft } from './explain-left.ts';
 import { fillTexts } from './fill-texts.ts';
 import { LegsNow } from './legs-now.ts';
 import { type PopupState, popupState } from './popup-state.ts';
+import { showFile } from './show-file.ts';
 import { TimesLeft } from './time-left.ts';
 
 const REFRESH_MS = 700;
@@ -58,7 +59,7 @@ function show(status: Status, hasAccess: boolean): void {
   byId('done-part', HTMLElement).hidden = status.done.length === 0;
   showEntries(
     byId('done', HTMLElement),
-    status.done.map((one) => doneCard(one, showFile)),
+    status.done.map((one) => doneCard(one, (id) => void showFile(id, api.downloads))),
   );
   byId('left-part', HTMLElement).hidden = status.lastLeft === undefined;
   if (status.lastLeft) {
@@ -139,15 +140,6 @@ async function goOn(key: string): Promise<void> {
   if ((state === 'click' || state === 'stuck') && id !== undefined)
     api.downloads.resume(id).catch(() => undefined);
   await refresh();
-}
-
-/** A file that is gone meanwhile is shown by the browser's own list. */
-function showFile(downloadId: number): void {
-  try {
-    api.downloads.show(downloadId);
-  } catch {
-    api.downloads.showDefaultFolder();
-  }
 }
 
 async function refresh(): Promise<void> {

@@ -39,7 +39,7 @@ export const CHINESE: Texts = {
   nothingComes: '目前没有数据到达',
   beginning: '正在开始',
   directlyAbout: '直接下载约需 {time}',
-  cameDirect: '没有可用的中转站：改为直接下载。',
+  cameDirect: '没有中转站可以继续：改为直接下载。',
   choseDirect: '按您的选择直接下载。',
   chainNow: '中转链，由各中转站此刻测得',
   chainPlanned: '中转链，按计划',

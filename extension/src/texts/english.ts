@@ -40,7 +40,7 @@ export const ENGLISH = {
   nothingComes: 'nothing comes at the moment',
   beginning: 'beginning',
   directlyAbout: 'directly about {time}',
-  cameDirect: 'No depot was there: it comes directly.',
+  cameDirect: 'No depot goes on with it: it comes directly.',
   choseDirect: 'It comes directly, as you chose.',
   chainNow: 'The chain, as its depots measure it now',
   chainPlanned: 'The chain, as it was planned',

@@ -40,7 +40,7 @@ export const PORTUGUESE: Texts = {
   nothingComes: 'nada chega no momento',
   beginning: 'começando',
   directlyAbout: 'diretamente, cerca de {time}',
-  cameDirect: 'Não havia depósito: ele vem diretamente.',
+  cameDirect: 'Nenhum depósito continua: ele vem diretamente.',
   choseDirect: 'Ele vem diretamente, como você escolheu.',
   chainNow: 'A cadeia, como os depósitos a medem agora',
   chainPlanned: 'A cadeia, como foi planejada',

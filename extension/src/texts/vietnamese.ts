@@ -38,7 +38,7 @@ export const VIETNAMESE: Texts = {
   nothingComes: 'hiện chưa có dữ liệu nào đến',
   beginning: 'đang bắt đầu',
   directlyAbout: 'tải trực tiếp khoảng {time}',
-  cameDirect: 'Không có trạm nào: tệp được tải trực tiếp.',
+  cameDirect: 'Không trạm nào tiếp tục: tệp được tải trực tiếp.',
   choseDirect: 'Tệp được tải trực tiếp, như bạn đã chọn.',
   chainNow: 'Chuỗi trạm, theo số đo của chính các trạm lúc này',
   chainPlanned: 'Chuỗi trạm, theo kế hoạch',
