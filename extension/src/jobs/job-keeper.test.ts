@@ -179,6 +179,7 @@ describe('a job whose download', () => {
       world.downloads.change(2, { error });
       await world.keeper.follow(2);
       expect(await world.theJob()).toMatchObject({ state: 'lost', interruption: { problem: error } });
+      expect(world.calls).toEqual(['released']);
     },
   );
 });
@@ -292,6 +293,7 @@ describe('an interrupted download', () => {
     await world.keeper.follow(2);
     await sleep(world, 1);
     expect(await world.theJob()).toMatchObject({ state: 'lost' });
+    expect(world.calls.at(-1)).toBe('released');
   });
 
   it('is resumed once, however many events tell of it', async () => {
@@ -460,6 +462,13 @@ describe('a chain that is slower than half its promise, and than direct', () => 
     });
     await run(world, 10, 1_000);
     expect(world.calls).toHaveLength(1);
+  });
+
+  it('holds nothing any more where it is lost on the way to another one', async () => {
+    const world = await setUp({}, PROMISED);
+    world.change = async () => ({ state: 'lost' });
+    await run(world, 2, 1_000_000);
+    expect(world.calls.at(-1)).toBe('released');
   });
 
   it('is looked at three times, and not again when nothing better is found', async () => {

@@ -159,10 +159,9 @@ export class JobKeeper {
   async #isUnwritable(job: Job, download: Download): Promise<void> {
     if (await this.#backToSpare(job, download)) return;
     const interruption = this.#newInterruption(job, download);
-    await this.#deps.jobs.change(job.key, {
-      state: FORBIDDEN.test(interruption.problem) ? 'lost' : 'stuck',
-      interruption,
-    });
+    const isLost = FORBIDDEN.test(interruption.problem);
+    if (isLost) await this.#deps.continuation.release(job);
+    await this.#deps.jobs.change(job.key, { state: isLost ? 'lost' : 'stuck', interruption });
   }
 
   /** Ends a job's download for what stands beside that; false where nothing does. */
@@ -253,9 +252,10 @@ export class JobKeeper {
 
   /** What was in vain counts, too: the master is not asked every ten seconds. */
   async #noteChange(job: Job, download: Download, patch: Partial<Job> | undefined): Promise<void> {
-    const { jobs, now } = this.#deps;
+    const { jobs, continuation, now } = this.#deps;
     const { way, chain, servedBy, jobId, pace, changes = 0 } = job;
     const bytes = patch?.bytes ?? download.bytesReceived;
+    if (patch?.state === 'lost') await continuation.release(job);
     const lastChange = { atMs: now(), way, chain, servedBy, jobId, rateBps: pace?.rateBps, bytes };
     await jobs.change(job.key, {
       changes: changes + 1,
@@ -294,6 +294,7 @@ export class JobKeeper {
     const tries = interruption.tries + 1;
     const nextMs = nextTryAtMs(interruption.sinceMs, tries, now());
     const needsClick = went.result === 'click' || nextMs === undefined;
+    if (went.result === 'lost') await continuation.release(job);
     await jobs.change(job.key, {
       state: went.result === 'lost' ? 'lost' : needsClick ? 'click' : 'waiting',
       interruption: {

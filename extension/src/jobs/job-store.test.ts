@@ -15,12 +15,15 @@ it('loses no job when several are added and changed at once', async () => {
   ]);
 });
 
-it('keeps every job that is not done, and the last five that are', async () => {
+it('keeps every job that goes on, and the last five that are done, and that are lost', async () => {
   const jobs = new JobStore(memoryArea());
   await jobs.add(job({ key: 'waiting', state: 'waiting' }));
   for (let number = 1; number <= 7; number += 1)
     await jobs.add(job({ key: `${number}`, state: 'done', doneAtMs: number }));
-  expect((await jobs.all()).map(({ key }) => key)).toEqual(['waiting', '3', '4', '5', '6', '7']);
+  for (let number = 1; number <= 7; number += 1)
+    await jobs.add(job({ key: `lost ${number}`, state: 'lost', startedAtMs: number }));
+  const lost = ['lost 3', 'lost 4', 'lost 5', 'lost 6', 'lost 7'];
+  expect((await jobs.all()).map(({ key }) => key)).toEqual(['waiting', '3', '4', '5', '6', '7', ...lost]);
 });
 
 it('forgets what has ended, and nothing else, when it is told to', async () => {

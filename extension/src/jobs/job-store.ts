@@ -2,8 +2,8 @@ import type { StorageArea } from '../browser/browser-api.ts';
 import type { Job } from './job.ts';
 
 const KEY = 'jobs';
-/** Finished jobs that the popup shows: older ones are in the browser's own list. */
-const KEPT_DONE = 5;
+/** Finished jobs that the popup shows, and as many lost ones: older ones are in the browser's own list. */
+const KEPT_ENDED = 5;
 
 /** The add-on's jobs, kept in the browser's storage so that they outlive the background, and the browser. */
 export class JobStore {
@@ -107,7 +107,12 @@ export class JobStore {
 }
 
 function withoutOld(jobs: readonly Job[]): readonly Job[] {
-  const done = jobs.filter(({ state }) => state === 'done');
-  const kept = new Set(done.toSorted((a, b) => (b.doneAtMs ?? 0) - (a.doneAtMs ?? 0)).slice(0, KEPT_DONE));
-  return jobs.filter((job) => job.state !== 'done' || kept.has(job));
+  const endedMs = ({ doneAtMs, startedAtMs }: Job) => doneAtMs ?? startedAtMs;
+  const old = (['done', 'lost'] as const).flatMap((ended) =>
+    jobs
+      .filter(({ state }) => state === ended)
+      .toSorted((a, b) => endedMs(b) - endedMs(a))
+      .slice(KEPT_ENDED),
+  );
+  return jobs.filter((job) => !old.includes(job));
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { RunningDownload, Status } from '../messages/status.ts';
-import { popupState } from './popup-state.ts';
+import type { DoneDownload, RunningDownload, Status } from '../messages/status.ts';
+import { hasEnded, popupState } from './popup-state.ts';
 
 const status = (patch: Partial<Status> = {}): Status => ({
   consented: true,
@@ -29,4 +29,10 @@ it('says that a download needs the user before it says that downloads run', () =
   expect(popupState(status({ running: running('waiting'), enabled: false }), true)).toBe('running');
   expect(popupState(status({ enabled: false }), true)).toBe('off');
   expect(popupState(status(), true)).toBe('ready');
+});
+
+it('offers to forget what is done, and what is lost although nothing is done', () => {
+  expect(hasEnded(status({ running: running('click') }))).toBe(false);
+  expect(hasEnded(status({ running: running('lost') }))).toBe(true);
+  expect(hasEnded(status({ done: [{} as DoneDownload] }))).toBe(true);
 });

@@ -13,3 +13,8 @@ export function popupState(status: Status, hasAccess: boolean): PopupState {
   if (status.running.some(({ state }) => state !== 'lost')) return 'running';
   return status.enabled ? 'ready' : 'off';
 }
+
+/** Whether there is something that "Clear" would forget. */
+export function hasEnded({ done, running }: Pick<Status, 'done' | 'running'>): boolean {
+  return done.length > 0 || running.some(({ state }) => state === 'lost');
+}

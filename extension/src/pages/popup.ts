@@ -12,7 +12,7 @@ import { type CardAction, doneCard, downloadCard } from './download-card.ts';
 import { explainLeft } from './explain-left.ts';
 import { fillTexts } from './fill-texts.ts';
 import { LegsNow } from './legs-now.ts';
-import { type PopupState, popupState } from './popup-state.ts';
+import { hasEnded, type PopupState, popupState } from './popup-state.ts';
 import { showFile } from './show-file.ts';
 import { TimesLeft } from './time-left.ts';
 
@@ -56,7 +56,7 @@ function show(status: Status, hasAccess: boolean): void {
   byId('running-part', HTMLElement).hidden =
     state === 'not-yet' || (state === 'no-master' && !status.running.length);
   byId('nothing', HTMLElement).hidden = status.running.length > 0;
-  byId('done-part', HTMLElement).hidden = status.done.length === 0;
+  byId('done-part', HTMLElement).hidden = !hasEnded(status);
   showEntries(
     byId('done', HTMLElement),
     status.done.map((one) => doneCard(one, (id) => void showFile(id, api.downloads))),
