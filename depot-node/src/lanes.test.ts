@@ -268,6 +268,10 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
           resolve();
         });
       });
+      // What goes past a depot's main thread is told of now and then.
+      const { depot } = overlay.depot('d1');
+      const given = () => Math.max(...depot.downloads().map(({ nextByte }) => nextByte));
+      await expect.poll(given).toBeGreaterThanOrEqual(fromByte + bytes);
     };
     const goOn = (fromByte: number) =>
       fetchRaw(url, { headers: { range: `bytes=${fromByte}-`, 'if-range': '"v1"' } });
