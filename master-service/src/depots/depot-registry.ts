@@ -21,11 +21,11 @@ import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { DEPOT_ENROLLED, DEPOT_KEY_REVOKED, DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import { type Fact, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
+import type { PromisedDownload } from '../planning/promised-download.ts';
 import type { ProvedPlace } from './address-proof.ts';
 import { DEPOT_FACTS, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
-import type { PromisedDownload } from './promised-load.ts';
 import { type DepotState, type News, RegisteredDepot } from './registered-depot.ts';
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */

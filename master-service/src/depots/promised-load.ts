@@ -1,14 +1,9 @@
+import type { PromisedDownload } from '../planning/promised-download.ts';
+
 /** Clients whose promises are remembered of one depot, about 150 bytes each: those of more would fill any line. */
 const MOST_CLIENTS = 1_000;
 /** What has ended is looked for so often: each plan asks every depot. */
 const SAME_SUM_MS = 100;
-
-/** What a plan promises a client of each depot of its chain. */
-export interface PromisedDownload {
-  readonly client: string;
-  readonly bps: number;
-  readonly seconds: number;
-}
 
 /** So many downloads, and what they carry together, bits per second. */
 export interface Load {

@@ -14,6 +14,7 @@ import { DEPOT_OWNED, keyStart } from '../enrolment/enrolment-facts.ts';
 import { ReplayGuard } from '../enrolment/replay-guard.ts';
 import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
+import type { PromisedDownload } from '../planning/promised-download.ts';
 import { AddressProof, type ProvedPlace } from './address-proof.ts';
 import {
   DEPOT_DOWN,
@@ -26,7 +27,7 @@ import {
 import type { DepotRecord, KeptDepot } from './depot-store.ts';
 import { countHeard } from './failure-rate.ts';
 import { FullLine } from './full-line.ts';
-import { type PromisedDownload, PromisedLoad } from './promised-load.ts';
+import { PromisedLoad } from './promised-load.ts';
 
 /** `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are planned with. */
 export type DepotState = 'up' | 'draining' | 'lost' | 'unproved';

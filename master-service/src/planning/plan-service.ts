@@ -12,7 +12,6 @@ import {
   refuse,
 } from '@longhaul/shared';
 import type { MasterConfig } from '../config.ts';
-import type { PromisedDownload } from '../depots/promised-load.ts';
 import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
@@ -36,6 +35,7 @@ import { answerOf } from './plan-answer.ts';
 import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
 import type { Planner } from './planner.ts';
+import { type PromisedDownload, promisedTo } from './promised-download.ts';
 import type { Route } from './route.ts';
 import { type ClientWishes, type PairCalibrations, type PairWays, RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
@@ -113,9 +113,6 @@ const MOST_LEFT = 3;
 const UP_FOR_MS = 100;
 /** So few depots change seldom, and plans over them are cheap: decisions are made anew whenever one of them is heard. */
 const FEW_DEPOTS = 64;
-
-/** A file of which nobody knows the size takes this share of the time that one of the assumed size takes, in the mean over usual sizes. */
-const SHARE_OF_ASSUMED = 0.3;
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
@@ -328,13 +325,4 @@ export class PlanService {
     }
     return this.#up.ids;
   }
-}
-
-/** What a client is promised by what was decided. */
-function promisedTo(address: string, { size, route }: Decided): PromisedDownload {
-  const { sizeBytes, source } = size;
-  // A chain that was asked for is not compared with others.
-  const seconds = route.expectedSeconds || route.prediction.seconds;
-  const share = source === 'assumed' ? SHARE_OF_ASSUMED : 1;
-  return { client: clientAddress(address), bps: (8 * sizeBytes) / seconds, seconds: share * seconds };
 }
