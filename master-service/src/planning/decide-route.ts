@@ -75,15 +75,10 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       leastGain(minimumGain, one.chain, query.held),
       isGuessed(one) ? LEAST_GAIN_GUESSED : minimumGain,
     );
-  const directSeconds = chainSeconds(direct.legs, sizeBytes, direct.setUp, 1);
+  const directSeconds = learned.directSeconds((bytes) => chainSeconds(direct.legs, bytes, direct.setUp, 1));
   /** Whether downloads over a chain take longer than the direct way would: whatever the cause, it brings nothing. */
-  const disappoints = (one: RatedChain) => {
-    const timesTaken = learned.timesTaken(one);
-    const timesDirect = learned.timesDirect(direct.part) ?? 1;
-    return (
-      timesTaken !== undefined && timesTaken * one.seconds > MOST_TIMES_DIRECT * timesDirect * directSeconds
-    );
-  };
+  const disappoints = (one: RatedChain) =>
+    (learned.timesTaken(one) ?? 0) * one.seconds > MOST_TIMES_DIRECT * directSeconds;
   // By their legs, and by what downloads took of late.
   const wins = (one: RatedChain) =>
     gainOf(one) >= leastOf(one) &&

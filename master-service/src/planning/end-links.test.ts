@@ -662,6 +662,28 @@ test('a direct way has no smaller window than both ends were seen to have', () =
   expect(shownOf({}, 9e7)).toBe(0);
 });
 
+test('a chain that took half as long as direct downloads did is not left for the direct way as that is worked out', () => {
+  for (const apartMs of [60, 120, 200]) {
+    const { seesClient, seesOrigin, plan } = world({ 'd1 d3': apartMs });
+    seesClient('d1', 10, { sentBytes: 4e7, retransmittedBytes: 4000, goodputBps: 1e8 });
+    seesClient('d3', apartMs + 5);
+    seesOrigin('d1', apartMs + 5);
+    seesOrigin('d3', 10);
+    const { decision, chain, lanes, prediction, direct } = plan();
+    expect(decision).toBe('chain');
+    const told = (seconds: number, planned: number, asLanes: number) => {
+      const one = { bodyBytes: SIZE, lanes: asLanes, seconds, timesPlanned: seconds / planned };
+      return Array.from({ length: 5 }, () => ({ ...one, isSeconded: true, agoMs: 0 }));
+    };
+    for (const times of [1.4, 2, 3]) {
+      const directSeconds = times * direct.seconds;
+      const taken = [{ chain, downloads: told(directSeconds / 2, prediction.seconds, lanes) }];
+      const takenDirect = told(directSeconds, direct.seconds, 1);
+      expect(plan({ taken, takenDirect }).decision, `${apartMs} ms, ${times} times`).toBe('chain');
+    }
+  }
+});
+
 test('a depot that may be much nearer to a client than the one that serves it is met by a download that may be used to learn', () => {
   // The only master stands at d1: of d2, where the client is, triangles say next to nothing.
   const { seesClient, seesOrigin, plan } = world({ 'd1 d2': 78, 'd1 d3': 60 });

@@ -79,6 +79,13 @@ export class LearnedTimes {
     return timesDirect(downloads, sizeBytes, times.directBy(direct, expectedSeconds));
   }
 
+  /** How long a direct download takes by a model of it, and by what direct downloads took. */
+  directSeconds(model: (sizeBytes: number) => number): number {
+    const { sizeBytes, takenDirect: downloads = [] } = this.#init.query;
+    const times = downloads.length === 0 ? 1 : timesDirect(downloads, sizeBytes, model);
+    return times * model(sizeBytes);
+  }
+
   #wayOf({ chain }: RatedChain): TakenWay | undefined {
     return this.#ways.get(chain.join());
   }
