@@ -24,3 +24,10 @@ test('once nobody is in the way of others any more, ever more is believed of the
   expect(line.mostBps(NOW + MINUTE_MS)).toBe(18e8);
   expect(line.mostBps(NOW + 11 * MINUTE_MS)).toBeUndefined();
 });
+
+test('a clock that is set back holds a line for full no longer than otherwise', () => {
+  const line = new FullLine();
+  line.note(3e6, 300, NOW + 60 * MINUTE_MS);
+  expect(line.mostBps(NOW)).toBe(9e8);
+  expect(line.mostBps(NOW + MINUTE_MS)).toBe(18e8);
+});

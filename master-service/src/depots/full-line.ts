@@ -23,7 +23,8 @@ export class FullLine {
   }
 
   #passedMs(nowMs: number): number {
-    // The clock may have been set back.
-    return Math.max(0, nowMs - this.#shownAtMs);
+    // The clock may have been set back: since then it goes on from there.
+    this.#shownAtMs = Math.min(this.#shownAtMs, nowMs);
+    return nowMs - this.#shownAtMs;
   }
 }

@@ -33,3 +33,9 @@ test('any number of clients takes no more memory than a thousand', () => {
   for (let client = 0; client < 5000; client += 1) load.note(promised(`${client}`, 60), HEARD_MS + 1);
   expect(load.since(HEARD_MS, HEARD_MS + 1).downloads).toBe(1000);
 });
+
+test('a clock that is set back keeps nothing that was promised before', () => {
+  const load = new PromisedLoad();
+  load.note(promised('a', 60), HEARD_MS + 3_600_000);
+  expect(load.since(HEARD_MS, HEARD_MS)).toEqual({ downloads: 0, bps: 0 });
+});

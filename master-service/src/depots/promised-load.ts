@@ -49,9 +49,10 @@ export class PromisedLoad {
 
   #forgetPast(heardAtMs: number, nowMs: number): void {
     let bps = 0;
-    for (const [client, promised] of this.#byClient) {
-      if (promised.madeAtMs <= heardAtMs || promised.endsAtMs <= nowMs) this.#byClient.delete(client);
-      else bps += promised.bps;
+    for (const [client, { madeAtMs, endsAtMs, bps: ownBps }] of this.#byClient) {
+      // What was made later than now was so before the clock was set back.
+      if (madeAtMs <= heardAtMs || endsAtMs <= nowMs || madeAtMs > nowMs) this.#byClient.delete(client);
+      else bps += ownBps;
     }
     this.#bps = bps;
   }

@@ -327,8 +327,8 @@ describe('networks that all get far less from a depot at once', () => {
 
   test('say nothing of its line where as many get what they did', () => {
     const table = known();
-    serve(table, networks.slice(9), later, { goodputBps: 9e7 });
-    serve(table, networks.slice(0, 9), later);
+    serve(table, networks.slice(10), later, { goodputBps: 9e7 });
+    serve(table, networks.slice(0, 10), later);
     expect(table.crowdedBps('d1', later)).toBeUndefined();
   });
 });

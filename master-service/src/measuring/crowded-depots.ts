@@ -4,7 +4,7 @@ import { LruMap, OrderedMap } from '@longhaul/shared/service';
 const NOW_MS = 60_000;
 /** So many networks that get far less than they are known to, all at once ... */
 const LEAST_NETWORKS = 8;
-/** ... and this share of those that are served have nothing in common but their depot. Fewer may be one busy house, a liar with some prefixes, or a provider's bad evening. */
+/** ... and this share of those that are served, and of what they get, have nothing in common but their depot. Fewer may be one busy house, a liar with some prefixes, or a provider's bad evening. */
 const LEAST_SHARE = 0.5;
 /** Networks that are remembered of one depot, about 200 bytes each. */
 const MOST_NETWORKS = 256;
@@ -43,6 +43,7 @@ class ServedNetworks {
   readonly #served = new OrderedMap<string, Served>();
   #slower = 0;
   #slowerBps = 0;
+  #allBps = 0;
 
   note(prefix: string, served: Served): void {
     this.#count(this.#served.setLast(prefix, served), -1);
@@ -52,7 +53,9 @@ class ServedNetworks {
 
   eachBps(nowMs: number): number | undefined {
     this.#forgetPast(nowMs);
-    const isCrowded = this.#slower >= LEAST_NETWORKS && this.#slower >= LEAST_SHARE * this.#served.size;
+    const isMost =
+      this.#slower >= LEAST_SHARE * this.#served.size && this.#slowerBps >= LEAST_SHARE * this.#allBps;
+    const isCrowded = this.#slower >= LEAST_NETWORKS && isMost;
     return isCrowded ? this.#slowerBps / this.#slower : undefined;
   }
 
@@ -64,9 +67,12 @@ class ServedNetworks {
   }
 
   #count(served: Served | undefined, times: 1 | -1): void {
-    if (!served?.isSlower) return;
-    this.#slower += times;
+    if (!served) return;
+    const { bps, isSlower } = served;
     // What was added up leaves no rest behind.
-    this.#slowerBps = this.#slower === 0 ? 0 : this.#slowerBps + times * served.bps;
+    this.#allBps = this.#served.size === 0 ? 0 : this.#allBps + times * bps;
+    if (!isSlower) return;
+    this.#slower += times;
+    this.#slowerBps = this.#slower === 0 ? 0 : this.#slowerBps + times * bps;
   }
 }
