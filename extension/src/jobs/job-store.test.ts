@@ -26,6 +26,19 @@ it('keeps every job that goes on, and the last five that are done, and that are 
   expect((await jobs.all()).map(({ key }) => key)).toEqual(['waiting', '3', '4', '5', '6', '7', ...lost]);
 });
 
+it.each(['done', 'lost'] as const)(
+  'tells of what is %s just now, though it began before all others that are',
+  async (state) => {
+    const told: (readonly string[])[] = [];
+    const jobs = new JobStore(memoryArea(), (_before, after) => told.push(after.map(({ key }) => key)));
+    await jobs.add(job({ key: 'long', startedAtMs: 1 }));
+    for (let number = 2; number <= 6; number += 1)
+      await jobs.add(job({ key: `${number}`, state, startedAtMs: number }));
+    await jobs.change('long', { state });
+    expect(told.at(-1)).toEqual(['long', '3', '4', '5', '6']);
+  },
+);
+
 it('forgets what has ended, and nothing else, when it is told to', async () => {
   const jobs = new JobStore(memoryArea());
   for (const state of ['done', 'lost', 'click', 'running'] as const)

@@ -45,8 +45,9 @@ export class JobStore {
   add(job: Job): Promise<void> {
     return this.#inTurn(async () => {
       const before = await this.#read();
-      await this.#store([...before, job]);
-      this.#onChange(before, [...before, job]);
+      const kept = withoutOld(before, [...before, job]);
+      await this.#store(kept);
+      this.#onChange(before, kept);
     });
   }
 
@@ -81,14 +82,15 @@ export class JobStore {
   }
 
   async #put(before: readonly Job[], after: readonly Job[]): Promise<void> {
-    await this.#store(after).catch(() => {
-      this.#unstored = after;
+    const kept = withoutOld(before, after);
+    await this.#store(kept).catch(() => {
+      this.#unstored = kept;
     });
-    this.#onChange(before, withoutOld(after));
+    this.#onChange(before, kept);
   }
 
   async #store(jobs: readonly Job[]): Promise<void> {
-    await this.#area.set({ [KEY]: withoutOld(jobs) });
+    await this.#area.set({ [KEY]: jobs });
     this.#unstored = undefined;
   }
 
@@ -106,13 +108,16 @@ export class JobStore {
   }
 }
 
-function withoutOld(jobs: readonly Job[]): readonly Job[] {
-  const endedMs = ({ doneAtMs, startedAtMs }: Job) => doneAtMs ?? startedAtMs;
-  const old = (['done', 'lost'] as const).flatMap((ended) =>
-    jobs
+/** Of those that ended before, the ones that began last are kept: what ends now is told of. */
+function withoutOld(before: readonly Job[], jobs: readonly Job[]): readonly Job[] {
+  const old = (['done', 'lost'] as const).flatMap((ended) => {
+    const known = new Set(before.flatMap(({ state, key }) => (state === ended ? key : [])));
+    const endedMs = ({ key, doneAtMs, startedAtMs }: Job) =>
+      known.has(key) ? (doneAtMs ?? startedAtMs) : Number.MAX_VALUE;
+    return jobs
       .filter(({ state }) => state === ended)
       .toSorted((a, b) => endedMs(b) - endedMs(a))
-      .slice(KEPT_ENDED),
-  );
+      .slice(KEPT_ENDED);
+  });
   return jobs.filter((job) => !old.includes(job));
 }

@@ -95,10 +95,9 @@ export class BesideWay implements Way {
 
   /** Whether the browser has blocked a file of this kind: what the user's own click may have, an add-on's download may not. */
   async #isForbidden({ name }: Download): Promise<boolean> {
-    const jobs = await this.#deps.jobs.all();
-    return jobs.some(
-      (one) => one.interruption?.problem === 'FILE_BLOCKED' && kindOf(one.name) === kindOf(name),
-    );
+    const kind = kindOf(name);
+    const jobs = kind === '' ? [] : await this.#deps.jobs.all();
+    return jobs.some((one) => one.interruption?.problem === 'FILE_BLOCKED' && kindOf(one.name) === kind);
   }
 
   async begin(order: LinkOrder): Promise<Outcome> {
