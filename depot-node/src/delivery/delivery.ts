@@ -287,7 +287,7 @@ export class Delivery {
     const { answer, firstBlock } = laning;
     const download = this.#download;
     const leave = { plane: this.#components.plane, watch: this.#watch };
-    this.#lanesAgain.noteBegin();
+    this.#lanesAgain.noteBegin(firstBlock);
     const end = await sendOverLanes(download, answer, firstBlock, {
       ...this.#components,
       requestFor: this.#requestFor,

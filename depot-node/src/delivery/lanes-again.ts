@@ -30,8 +30,9 @@ export class LanesAgain {
     this.#config = config;
   }
 
-  /** Notes that lanes begin. They may do so once more however soon they end. */
-  noteBegin(): void {
+  /** Notes that lanes begin with this block. They may do so once more however soon they end, but where the origin thinks before each. */
+  noteBegin(firstBlock: AskedTimes): void {
+    if (thinks(firstBlock)) return;
     this.#fromByte = this.#fromByte === undefined ? 0 : this.#download.nextByte + WORTH_LANES_BYTES;
   }
 
@@ -54,9 +55,15 @@ export class LanesAgain {
 
   /** The block that lanes go on with behind an answer that is proved to go on with the download; `undefined` where it is to be sent as it is. */
   firstBlock(answer: TimedAnswer): (AskedBlock & AskedTimes) | undefined {
-    const block = this.blockAt(answer.target.url);
+    const { missing } = this.#download;
     const part = readPart(answer.head);
-    const isBlock = block && part?.startByte === block.startByte && part.endByte === block.endByte;
-    return isBlock && !thinks(answer) ? { part: block, ...timesOf(answer) } : undefined;
+    if (!part || !missing || !this.blockAt(answer.target.url)) return undefined;
+    // The block that was asked for, or a shorter one: what is known of the routes may have changed since.
+    const isBlock = part.startByte === missing.startByte && part.endByte < missing.endByte;
+    if (!isBlock) return undefined;
+    if (!thinks(answer)) return { part, ...timesOf(answer) };
+    // Each block would wait again.
+    this.#fromByte = Number.POSITIVE_INFINITY;
+    return undefined;
   }
 }

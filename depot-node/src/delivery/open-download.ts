@@ -122,6 +122,8 @@ async function openAnyVersion(
   if (forBlock && blockBook.isFit(target.url)) {
     const first = await ask(forBlock, true);
     const answer = await unhurried(first, asked, over(first, forBlock), signal);
+    if (signal.aborted) answer.connection.reset();
+    signal.throwIfAborted();
     const opening = openingOfBlock(request, answer, asked);
     if (opening !== 'useless') {
       if (opening.firstBlock) blockBook.noteFit(target.url);

@@ -201,6 +201,19 @@ describe('one way after the other', () => {
     expect(await broken.result).toBe('poor only one');
   });
 
+  test.each(['first', 'last'])(
+    'a poor result of its choice alone that comes %s waits only once more for one that does not stand',
+    async (which) => {
+      const { result, of } = setUp(['one', 'two'], { isOfChoice: () => true });
+      const [poor, hanging] = which === 'first' ? (['one', 'two'] as const) : (['two', 'one'] as const);
+      await vi.advanceTimersByTimeAsync(which === 'first' ? 0 : 1000);
+      of(poor).resolve('poor');
+      await vi.advanceTimersByTimeAsync(2000);
+      expect(await result).toBe('poor');
+      expect(of(hanging).signal.aborted).toBe(true);
+    },
+  );
+
   test('a poor result waits only once more for one that does not stand', async () => {
     const { result, of, names } = setUp(['one', 'two', 'three', 'four']);
     await vi.advanceTimersByTimeAsync(2000);

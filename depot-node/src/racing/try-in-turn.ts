@@ -83,22 +83,13 @@ export function tryInTurn<Choice, Result>(
         for (const choice of late) onOvertaken?.(choice);
         resolve(result);
       });
-    const giveUpIfNothingRuns = () => {
-      if (!isExhausted || running > 0) return;
-      const [first] = poor.splice(0, 1);
-      settle(() => (first === undefined ? reject(lastFailure) : resolve(first)));
-    };
     const takePoor = () => {
       const isHopeful = (hasHoped ? standing : running) > 0;
       const [first] = isHopeful ? [] : poor.splice(0, 1);
       if (first !== undefined) succeed(first);
     };
-    const keepPoor = (result: Result, choice: Choice) => {
-      poor.push(result);
-      if (!isEnough && isOfChoice?.(result, choice) === true) {
-        goOn();
-        return;
-      }
+    /** Begins no further try: those that run may still bring a better result. */
+    const hopeForOthers = () => {
       isEnough = true;
       giveUpWaiting();
       giveUpHoping();
@@ -108,22 +99,33 @@ export function tryInTurn<Choice, Result>(
       });
       takePoor();
     };
+    const endSearch = () => {
+      isExhausted = true;
+      if (poor.length > 0) hopeForOthers();
+      else if (running === 0) settle(() => reject(lastFailure));
+    };
+    const keepPoor = (result: Result, choice: Choice) => {
+      poor.push(result);
+      if (!isEnough && isOfChoice?.(result, choice) === true) {
+        goOn();
+        return;
+      }
+      hopeForOthers();
+    };
     const startAnother = () => {
       if (isSettled || isAsking || isExhausted || isEnough) return;
       isAsking = true;
       Promise.resolve(iterator.next()).then(
         ({ done, value }) => {
           isAsking = false;
-          if (done === true) {
-            isExhausted = true;
-            giveUpIfNothingRuns();
-          } else if (!isSettled && !isEnough) run(value);
+          if (done === true) endSearch();
+          else if (!isSettled && !isEnough) run(value);
         },
         (failure: unknown) => settle(() => reject(failure)),
       );
     };
     const goOn = () => {
-      if (isExhausted) giveUpIfNothingRuns();
+      if (isExhausted) endSearch();
       else startAnother();
     };
     const run = (choice: Choice) => {
