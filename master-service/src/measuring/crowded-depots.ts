@@ -8,7 +8,7 @@ const LEAST_NETWORKS = 8;
 const LEAST_SHARE = 0.5;
 /** Networks that are remembered of one depot, about 200 bytes each. */
 const MOST_NETWORKS = 256;
-/** As many depots as a master knows. */
+/** Depots whose networks are remembered: more than a master knows. */
 const MOST_DEPOTS = 2_000;
 
 /** What a network got last. */
