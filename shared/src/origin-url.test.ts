@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   canonicalHost,
   canonicalOriginUrl,
@@ -245,3 +245,19 @@ test('a host is as long as a name can be, and no longer', () => {
   expect(refusal(`https://${host}.org/`)).toBe('accepted');
   expect(refusal(`https://a${host}.org/`)).toBe('bad-url');
 });
+
+test.each([
+  ['letters', (letters: readonly string[]) => letters.join('')],
+  ['escapes', (letters: readonly string[]) => encodeURIComponent(letters.join(''))],
+  ['letters of any kind', (letters: readonly string[]) => `${'a'.repeat(1000)}${letters.join('')}`],
+])(
+  'a host of more %s than a name can have is not even read: that takes the square of their number',
+  (_, write) => {
+    const parse = vi.spyOn(URL, 'parse');
+    const letters = Array.from({ length: 4000 }, (_unused, place) => String.fromCodePoint(0x4e00 + place));
+    expect(refusal(`https://${write(letters)}/`)).toBe('bad-url');
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+    expect(refusal(`https://${write(letters.slice(0, 3)).slice(-27)}.example/`)).toBe('accepted');
+  },
+);

@@ -35,6 +35,10 @@ export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https
 const PLAIN_NAME = /^(?:(?!xn--)[a-z0-9_-]+\.)+(?!xn--)[a-z][a-z0-9_-]*$/;
 /** A name of DNS has no more (RFC 1035 section 3.1, without what its wire adds). */
 const MAX_HOST_CHARS = 253;
+/** A letter outside of ASCII is at least one character of a canonical name, and two of UTF-16 at most ... */
+const MOST_UNITS_OF_LETTER = 2;
+/** ... or four bytes of UTF-8, each of which may be percent-encoded. */
+const MOST_ESCAPES_OF_LETTER = 12;
 /** Longest path plus query, in bytes, that is planned and relayed. */
 export const MAX_URL_BYTES = 8192;
 
@@ -140,6 +144,7 @@ export function parseAuthority(text: string, defaultPort: number | null): Result
 export function canonicalHost(text: string): Result<string> {
   if (text.length <= MAX_HOST_CHARS && PLAIN_NAME.test(text)) return ok(text);
   if (text === '' || /[/?#@\\\s]/.test(text)) return refuse('bad-url', 'the host is not valid');
+  if (text.length > mostCharsOf(text)) return refuse('bad-url', 'the host is too long');
   const isBareIpv6 = text.includes(':') && !text.startsWith('[');
   const parsed = URL.parse(`http://${isBareIpv6 ? `[${text}]` : text}/`);
   if (!parsed || parsed.pathname !== '/' || parsed.port !== '' || parsed.username !== '') {
@@ -151,6 +156,11 @@ export function canonicalHost(text: string): Result<string> {
   const hasEmptyLabel = host.split('.').includes('');
   // The wire puts hosts into header lines and query items, where these bytes would end them.
   return hasEmptyLabel || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
+}
+
+/** What a name can have been before it is made canonical: who gives more would have a parser work for tens of milliseconds, since IDN costs the square of its letters. */
+function mostCharsOf(text: string): number {
+  return MAX_HOST_CHARS * (/[^\x20-\x7e]/.test(text) ? MOST_UNITS_OF_LETTER : MOST_ESCAPES_OF_LETTER);
 }
 
 /** `host:port`, an IPv6 host in brackets. */
