@@ -1,19 +1,25 @@
 import type { Socket } from 'node:net';
 import { clientPrefix } from '@longhaul/shared';
-import { LruMap } from '@longhaul/shared/service';
+import { LruMap, OrderedMap } from '@longhaul/shared/service';
 import { isLoopback } from './client-networks.ts';
+import { FILLED_MS } from './client-queue.ts';
 import type { ClientTable } from './client-table.ts';
+import { HandshakeWaits } from './handshake-waits.ts';
 import { masterOf } from './measured-by.ts';
 
 /** The round trip to a client network is taken down so often. */
 const NOTED_EVERY_MS = 600_000;
+/** Where its clients wait, or have waited, so often. */
+const WAIT_NOTED_EVERY_MS = 5000;
+/** Networks told of last, by which is seen whose line it is: where more than half of so many others wait as well, lately, it is the master's. */
+const BESIDE = { least: 3, most: 16, lifeMs: 600_000 } as const;
 /** Networks of which is remembered when that was. */
 const MOST_NOTED = 20_000;
 /** A depot is of this master's site when it is so near: the two see clients over the same ways. */
 const OF_THE_SITE_MS = 3;
 
 interface ClientRttsInit {
-  readonly clients: Pick<ClientTable, 'report'>;
+  readonly clients: Pick<ClientTable, 'report' | 'queue'>;
   /** What this master's site is called by configuration. */
   readonly site: () => string | undefined;
   readonly isDepot: (id: string) => boolean;
@@ -28,6 +34,11 @@ interface ClientRttsInit {
 export class ClientRtts {
   readonly #init: ClientRttsInit;
   readonly #notedAtMs = new LruMap<string, number>(MOST_NOTED);
+  readonly #waits = new HandshakeWaits();
+  /** Whether clients of the networks that were told of last wait. */
+  readonly #waiting = new OrderedMap<string, { readonly isWaiting: boolean; readonly atMs: number }>();
+  /** A connection has one handshake, and may carry many requests. */
+  readonly #seen = new WeakSet<Socket>();
   #nearest: { readonly id: string; readonly rttMs: number } | undefined;
 
   constructor(init: ClientRttsInit) {
@@ -48,15 +59,38 @@ export class ClientRtts {
 
   /** A client asks for a download. */
   noteClient(socket: Socket, nowMs: number): void {
+    if (this.#seen.has(socket)) return;
     const depot = this.#depot();
-    if (depot === undefined || socket.remoteAddress === undefined) return;
-    const prefix = clientPrefix(socket.remoteAddress);
+    const { remoteAddress } = socket;
+    if (depot === undefined || remoteAddress === undefined) return;
+    this.#seen.add(socket);
+    const prefix = clientPrefix(remoteAddress);
     if (isLoopback(prefix)) return;
-    const notedAtMs = this.#notedAtMs.get(prefix);
-    if (notedAtMs !== undefined && Math.abs(nowMs - notedAtMs) < NOTED_EVERY_MS) return;
-    this.#notedAtMs.set(prefix, nowMs);
     const rttMs = this.#init.readRtt(socket);
-    if (rttMs !== undefined) this.#init.clients.report(masterOf(depot), { prefix, rttMs }, nowMs);
+    if (rttMs === undefined) return;
+    const { clients } = this.#init;
+    const { shortestMs, waitMs: waitedMs } = this.#waits.note(remoteAddress, rttMs, nowMs);
+    const waitMs = waitedMs === undefined ? undefined : this.#ofNetwork(prefix, waitedMs, nowMs);
+    // That nothing waits is told where somebody says that it does: it may have been another master, or this one before it was started anew.
+    const isToTell = waitMs !== undefined && (waitMs > 0 || clients.queue(prefix, nowMs).handshakeMs > 0);
+    const everyMs = isToTell ? WAIT_NOTED_EVERY_MS : NOTED_EVERY_MS;
+    const notedAtMs = this.#notedAtMs.get(prefix);
+    if (notedAtMs !== undefined && Math.abs(nowMs - notedAtMs) < everyMs) return;
+    this.#notedAtMs.set(prefix, nowMs);
+    const wait = isToTell ? { queueMs: waitMs } : {};
+    clients.report(masterOf(depot), { prefix, rttMs: shortestMs, ...wait }, nowMs);
+  }
+
+  /** How long a network's clients wait before their own line. */
+  #ofNetwork(prefix: string, waitedMs: number, nowMs: number): number {
+    this.#waiting.setLast(prefix, { isWaiting: waitedMs >= FILLED_MS, atMs: nowMs });
+    while (this.#waiting.size > BESIDE.most) this.#waiting.deleteOldest();
+    const others = [...this.#waiting].filter(
+      ([other, { atMs }]) => other !== prefix && Math.abs(nowMs - atMs) <= BESIDE.lifeMs,
+    );
+    const waiting = others.filter(([, { isWaiting }]) => isWaiting);
+    const isOfMaster = others.length >= BESIDE.least && 2 * waiting.length > others.length;
+    return isOfMaster ? 0 : waitedMs;
   }
 
   #depot(): string | undefined {

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { NO_QUEUE } from './client-queue.ts';
 import { ClientTable } from './client-table.ts';
+import { masterOf } from './measured-by.ts';
 
 const NOW = 1_795_000_000_000;
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const PREFIX = '198.51.100.0/24';
 const seen = { prefix: PREFIX, rttMs: 30, goodputBps: 4e7, sentBytes: 1e8, retransmittedBytes: 1e5 };
@@ -88,7 +91,7 @@ test('a line carries what the fastest depot has sent to it, whose own line may e
 
 test('what waits in queues that others fill is known after some looks, and forgotten as soon as nothing waits', () => {
   const table = new ClientTable();
-  const queueMs = (atMs = NOW) => table.queueMs(PREFIX, atMs);
+  const queueMs = (atMs = NOW) => table.queue(PREFIX, atMs).queueMs;
   const tell = (depot: string, waitsMs: number, atMs = NOW) =>
     table.report(depot, { ...seen, queueMs: waitsMs }, atMs);
   table.report('d1', seen, NOW);
@@ -106,6 +109,60 @@ test('what waits in queues that others fill is known after some looks, and forgo
   tell('d1', 0, NOW + 2 * HOUR_MS);
   expect(queueMs(NOW + 2 * HOUR_MS)).toBe(0);
 });
+
+test('a line that handshakes wait before is filled by others, until a depot sends over it and nothing is lost', () => {
+  const table = new ClientTable();
+  const tell = (queueMs: number, atMs: number) => table.report(masterOf('d1'), { ...seen, queueMs }, atMs);
+  const send = (retransmittedBytes: number, atMs: number) =>
+    table.report('d1', { ...seen, sentBytes: 2e7, retransmittedBytes, queueMs: 0 }, atMs);
+  for (let second = 0; second < 5; second += 1) tell(20, NOW + second * 1000);
+  expect(table.queue(PREFIX, NOW + 5000)).toMatchObject({ isFilled: true });
+  // What a depot takes for a queue of its own making is none of these.
+  send(200_000, NOW + 5000);
+  expect(table.queue(PREFIX, NOW + 6000)).toMatchObject({ isFilled: true });
+  expect(table.queue(PREFIX, NOW + 6000).queueMs).toBeGreaterThan(14);
+  tell(0, NOW + 7000);
+  expect(table.queue(PREFIX, NOW + 8000)).toEqual(NO_QUEUE);
+
+  // What the others of a client fill it with ends as well.
+  for (let second = 9; second < 60; second += 1) tell(20, NOW + second * 1000);
+  expect(table.queue(PREFIX, NOW + MINUTE_MS).isFilled).toBe(true);
+  expect(table.queue(PREFIX, NOW + 12 * MINUTE_MS)).toMatchObject({ isFilled: false, handshakeMs: 0 });
+});
+
+/** Bytes sent, and sent again, at a minute. */
+test.each([
+  ['has lost nothing of late', [[2e7, 0, -1]], false],
+  ['has lost a packet', [[1.2e7, 1448, -1]], false],
+  [
+    'has lost nothing of late, and much in the morning',
+    [
+      [4e8, 4e5, -480],
+      [2e7, 0, -1],
+    ],
+    false,
+  ],
+  [
+    'loses now, and nothing in the morning',
+    [
+      [3e8, 0, -180],
+      [2e6, 2e4, -1],
+    ],
+    true,
+  ],
+  ['has sent little', [[5e6, 0, -1]], true],
+  ['has lost nothing for long', [[4e7, 0, -40]], true],
+] as const)(
+  'what handshakes say of a line that is full is held against a depot that %s',
+  (_, sent, isFilled) => {
+    const table = new ClientTable();
+    for (const [sentBytes, retransmittedBytes, minute] of sent)
+      table.report('d1', { ...seen, sentBytes, retransmittedBytes }, NOW + minute * MINUTE_MS);
+    for (let second = 0; second < 5; second += 1)
+      table.report(masterOf('d1'), { ...seen, queueMs: 20 }, NOW + second * 1000);
+    expect(table.queue(PREFIX, NOW + 5000).isFilled).toBe(isFilled);
+  },
+);
 
 test('what is known of a client network grows old', () => {
   const table = new ClientTable();
@@ -283,7 +340,6 @@ describe('networks that all get far less from a depot at once', () => {
     const sent = { rttMs: 5, goodputBps: 3e6, sentBytes: 1e7, retransmittedBytes: 0, ...more };
     for (const prefix of to) table.report('d1', { prefix, ...sent }, nowMs);
   };
-  const MINUTE_MS = 60_000;
   const later = NOW + 2 * MINUTE_MS;
   const lost = { retransmittedBytes: 2e5, queueMs: 200 };
 
@@ -306,7 +362,8 @@ describe('networks that all get far less from a depot at once', () => {
     const after = table.distribution('d1', prefix, later + 60 * MINUTE_MS);
     expect(after.lossRate.value / before.lossRate.value).toBeLessThan(2);
     expect(after.goodputBps.value).toBeGreaterThan(8e7);
-    expect(table.queueMs(prefix, later + 60 * MINUTE_MS)).toBe(0);
+    table.report(masterOf('d1'), { ...seen, prefix, queueMs: 30 }, later + 60 * MINUTE_MS);
+    expect(table.queue(prefix, later + 60 * MINUTE_MS).queueMs).toBe(0);
     // One that comes for the first time is not taken for slow.
     serve(table, ['198.19.0.0/24'], later + 60 * MINUTE_MS, lost);
     expect(

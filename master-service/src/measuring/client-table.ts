@@ -7,7 +7,7 @@ import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import type { ClientAliases } from './client-aliases.ts';
 import { neighbourhoodOf } from './client-networks.ts';
-import { queueFigures, queueMsOf, withQueue } from './client-queue.ts';
+import { type ClientQueue, queueFigures, queueOf, withQueue } from './client-queue.ts';
 import { type ClientWindow, windowFigures, windowOf, withWindows } from './client-window.ts';
 import { CrowdedDepots } from './crowded-depots.ts';
 import { EndTable } from './end-table.ts';
@@ -121,7 +121,7 @@ export class ClientTable {
     const isSlower = bps !== undefined && bps < OTHER_LINE * (knownBps ?? this.#ends.usualBps(rttMs));
     if (bps !== undefined && weight >= LEAST_KNOWN)
       this.#crowded.note(depot, prefix, { bps, isSlower, atMs: nowMs });
-    if (this.crowdedBps(depot, nowMs) === undefined) return report;
+    if (this.crowdedBps(siteOf(depot) ?? depot, nowMs) === undefined) return report;
     const { sentBytes: _sent, retransmittedBytes: _lost, queueMs: _waits, goodputBps, ...others } = report;
     return goodputBps === undefined || isSlower ? others : { ...others, goodputBps };
   }
@@ -189,21 +189,21 @@ export class ClientTable {
     return this.#ends.untoldLineBps(depot, this.#seenAs(depot, prefix), nowMs);
   }
 
-  /** How long what depots send to a client network waits in queues that others fill, in ms. */
-  queueMs(prefix: string, nowMs: number): number {
-    return queueMsOf(this.#told(prefix), nowMs);
+  /** What waits in queues that others fill on its way to a client network. */
+  queue(prefix: string, nowMs: number): ClientQueue {
+    return queueOf(this.#told(prefix), nowMs);
   }
 
   /** The receive window of a network's clients, as far as depots have seen it; else, and at most, what is assumed. */
   window(prefix: string, assumedBytes: number, nowMs: number): ClientWindow {
-    return windowOf(this.#told(prefix), assumedBytes, nowMs);
+    const facts = this.#told(prefix).map(([, fact]) => fact);
+    return windowOf(facts, assumedBytes, nowMs);
   }
 
-  #told(prefix: string): Fact<ClientFigures>[] {
+  #told(prefix: string): (readonly [by: string, fact: Fact<ClientFigures>])[] {
     const alias = this.#aliasOf(prefix);
     const ends = alias === undefined ? [prefix] : [prefix, alias];
-    const told = [...ends.flatMap((end) => [...this.#ends.witnesses(end)]), ...this.#said(prefix)];
-    return told.map(([, fact]) => fact);
+    return [...ends.flatMap((end) => [...this.#ends.witnesses(end)]), ...this.#said(prefix)];
   }
 
   /** What depots have measured of where they themselves saw a network's clients come from. */

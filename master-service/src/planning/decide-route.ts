@@ -191,6 +191,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
           calibrationOf: (one) => learned.calibrationOf(one) ?? 1,
           isTaken: best !== undefined && learned.isTaken(best),
           direct: { ...directBeside(best), source: direct.source },
+          isLineFilled: map.view.pair?.isLineFilled ?? false,
           timesDirect: learned.timesDirect(direct.part) ?? 1,
           chainLinks: chosen?.links ?? best?.links ?? [],
           toLearn,

@@ -42,6 +42,12 @@ const SCENARIO_TURNS: readonly number[] = [3, 6, 1, 4, 7, 0, 5, 2].map(
 const SMALL_WINDOW = { scenario: 3, bytes: 262_144 } as const;
 
 /**
+ * What an origin that gives way to losses gets of what a depot on BBR does, where others fill the client's line: it begins in a full queue, and heals at the speed
+ * of the whole round trip. In the lab 0.34 to 0.54 with two long flows beside it, 0.18 to 0.48 with six.
+ */
+const SHARE_OF_FILLED = 0.4;
+
+/**
  * What is known of the direct way. Without a link of its own it is put together from the legs of a depot that lies beside one of its ends, else from
  * the best chain's parts (from the client on). Its round trip lies
  * between the bounds of the triangles with both ends, or, where one end is hardly known, is that of a walk whose turns nobody knows; of
@@ -78,17 +84,21 @@ export function estimateDirect(
   const wider = lineBps === undefined ? 1 : lineBps / rateBps;
   const withoutQueue = queueMs > 0 ? near.rttMs / (near.rttMs + queueMs) : 1;
   const ofOrigin = timesGiven(parts.at(-1)?.link, pair);
+  const isOfLine = near.rateSource === 'measured' && lineBps === undefined;
+  const givesWay = senders.depot === 'bbr' && sender !== 'bbr';
+  const leftBps =
+    pair?.isLineFilled && isOfLine && givesWay ? SHARE_OF_FILLED * rateBps : Number.POSITIVE_INFINITY;
   const ofEnds = (leg: LegEstimate, place: number) => {
     if (place === 0) return { ...leg, rateBps: wider * leg.rateBps, rttMs: withoutQueue * leg.rttMs };
     return place === parts.length - 1 ? { ...leg, rateBps: ofOrigin * leg.rateBps } : leg;
   };
   const derive = (legs: readonly LegEstimate[], turn: number) => {
-    const { rttMs, ...carried } = derivedLeg(legs.map(ofEnds), isByEnds ? pair : undefined, turn);
+    const known = { ...derivedLeg(legs.map(ofEnds), isByEnds ? pair : undefined, turn), sender };
     // Its last part and its receiver are the same, and so are what fills the one and the window of the other. Both may be others' of the network, so that a
     // chain is held against a way without them, too.
-    return turn === LOWER_TURN
-      ? { ...carried, rttMs, windowBytes, sender }
-      : { ...carried, rttMs: rttMs + queueMs, windowBytes: likelyWindowBytes, sender };
+    if (turn === LOWER_TURN) return { ...known, windowBytes };
+    const filled = { rttMs: known.rttMs + queueMs, rateBps: Math.min(known.rateBps, leftBps) };
+    return { ...known, ...filled, windowBytes: likelyWindowBytes };
   };
   const smallBytes = Math.max(SMALL_WINDOW.bytes, pair?.shownWindowBytes ?? 0);
   const part = new DerivedPart(parts, derive, smallBytes);

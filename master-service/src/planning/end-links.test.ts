@@ -142,16 +142,18 @@ describe('with no link typed in', () => {
   });
 
   test('what may be the window or the queue of a neighbour leads over no chain that is slower without them', () => {
-    const decisionWith = (more: object) => {
+    const decisionWith = (more: object, handshakeWaitsMs = 0) => {
       const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 300 });
       // A detour.
-      for (let look = 0; look < 9; look += 1) seesClient('d1', 60, { ...CLEAN, goodputBps: 6e7, ...more });
+      for (let look = 0; look < 9; look += 1) seesClient('d1', 60, { goodputBps: 6e7, ...more });
+      for (let look = 0; look < 9; look += 1) seesClient(masterOf('d1'), 60, { queueMs: handshakeWaitsMs });
       seesOrigin('d1', 60, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 4e7 });
       seesOrigin('d3', 20, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 4e7 });
       return plan({ sizeBytes: 5_000_000 }).decision;
     };
     expect(decisionWith({})).toBe('direct');
     expect(decisionWith({ windowBytes: 400_000, leastWindowBytes: 400_000, queueMs: 40 })).toBe('direct');
+    expect(decisionWith({}, 40)).toBe('direct');
     expect(decisionWith({ mostWindowBytes: 65_535 })).toBe('chain');
   });
 
@@ -185,6 +187,39 @@ describe('with no link typed in', () => {
     const [idle, busy] = [directOf({}), directOf({ queueMs: 36 })];
     expect((busy.legs[0]?.rttMs ?? 0) - (idle.legs[0]?.rttMs ?? 0)).toBeCloseTo(30, 0);
     expect(busy.seconds).toBeGreaterThan(1.2 * idle.seconds);
+  });
+
+  test('a line that is full of others leaves an origin that gives way little of what a depot on BBR gets over it', () => {
+    const routeFor = (queueMs: number, more = {}) => {
+      const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 8 });
+      for (const [depot, rttMs] of [
+        ['d1', 16],
+        ['d3', 8],
+      ] as const)
+        seesOrigin(depot, rttMs, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 1e8, ...more });
+      seesClient('d1', 15, { sentBytes: 3e6, retransmittedBytes: 0, goodputBps: 7.8e7, queueMs: 0 });
+      for (let handshake = 0; handshake < 3; handshake += 1) seesClient(masterOf('d1'), 3, { queueMs });
+      return plan({ sizeBytes: 10_000_000 });
+    };
+    const directOver = ({ unsent = false, uplinkBps = 5e8, queueMs = 0 }) => {
+      const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 8 }, [], { d1: uplinkBps, d3: uplinkBps });
+      seesOrigin('d1', 16, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 1e8 });
+      const sent = { sentBytes: 3e6, retransmittedBytes: 0, goodputBps: Math.min(uplinkBps, 7.8e7) };
+      for (let look = 0; look < 3; look += 1) seesClient('d1', 15, unsent ? {} : sent);
+      for (let handshake = 0; handshake < 3; handshake += 1) seesClient(masterOf('d1'), 3, { queueMs });
+      return plan({ sizeBytes: 100_000_000 }).direct.goodputBps;
+    };
+    expect(routeFor(0).decision).toBe('direct');
+    const full = routeFor(20);
+    expect(full.chain[0]).toBe('d1');
+    expect(full.direct.goodputBps).toBeLessThan(4e7);
+    expect(full.reasons).toContain('Others fill the line of your network: that is counted.');
+    // Another one on BBR gives way no more than a depot.
+    // Of what nobody has sent over the line, and of what a depot could not send, a part says nothing.
+    expect(directOver({ unsent: true, queueMs: 20 })).toBeGreaterThan(0.8 * directOver({ unsent: true }));
+    expect(directOver({ uplinkBps: 2e7, queueMs: 20 })).toBeGreaterThan(0.8 * directOver({ uplinkBps: 2e7 }));
+    const worn = { goodputBps: 1e8, receivedBytes: 4e7, lostBytes: 4e5 };
+    expect(routeFor(20, { worn }).direct.goodputBps).toBeGreaterThan(7e7);
   });
 
   test('what an origin gives to one depot it can give over the direct way', () => {

@@ -9,6 +9,7 @@ import {
 } from '@longhaul/shared';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
 import { OWN_LINE } from '../estimates/own-lines.ts';
+import { type ClientQueue, NO_QUEUE } from '../measuring/client-queue.ts';
 import type { ClientTable } from '../measuring/client-table.ts';
 import type { ClientWindow } from '../measuring/client-window.ts';
 import { siteOf } from '../measuring/measured-by.ts';
@@ -153,6 +154,7 @@ export class EndLinks {
       givenBps: Math.max(0, ...given.map(({ bps }) => bps)),
       shownWindowBytes: Math.min(seen.window.offeredBytes, sentInARoundBytes(given)),
       sender: manners.sender,
+      isLineFilled: seen.isFilled,
       via,
       met,
       entries,
@@ -187,8 +189,8 @@ export class EndLinks {
 
   #clientSeen(prefix: string | undefined, nowMs: number): ClientSeen {
     const { clients, windowBytes } = this.#init;
-    if (prefix === undefined) return { window: asAssumed(windowBytes), queueMs: 0 };
-    return { window: clients.window(prefix, windowBytes, nowMs), queueMs: clients.queueMs(prefix, nowMs) };
+    if (prefix === undefined) return { window: asAssumed(windowBytes), ...NO_QUEUE };
+    return { window: clients.window(prefix, windowBytes, nowMs), ...clients.queue(prefix, nowMs) };
   }
 
   #clientLegs(
@@ -394,7 +396,12 @@ export class EndLinks {
     unknown.set(depot, legOf(depot));
   }
 
-  #clientLeg(depot: string, prefix: string, { window, queueMs }: ClientSeen, nowMs: number): EndLeg {
+  #clientLeg(
+    depot: string,
+    prefix: string,
+    { window, queueMs }: Pick<ClientSeen, 'window' | 'queueMs'>,
+    nowMs: number,
+  ): EndLeg {
     const { clients } = this.#init;
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
@@ -507,9 +514,8 @@ function withUnmet(
 }
 
 /** What is the same for all legs to a client. */
-interface ClientSeen {
+interface ClientSeen extends ClientQueue {
   readonly window: ClientWindow;
-  readonly queueMs: number;
 }
 
 function asAssumed(bytes: number): ClientWindow {

@@ -50,6 +50,8 @@ export interface PairKnowledge {
   /** A window that both ends were seen to have, in bytes; 0 where nobody has seen that. */
   readonly shownWindowBytes: number;
   readonly sender: CongestionControl | undefined;
+  /** Whether others fill the client's line. */
+  readonly isLineFilled: boolean;
   /** A depot whose legs to both ends show what the way between them is like. */
   readonly via: string | undefined;
   /** The depots that have measured the client. */

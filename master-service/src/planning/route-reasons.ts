@@ -33,6 +33,8 @@ interface RouteFacts {
   /** Whether the client chose the number of lanes. */
   readonly isLanesAsked: boolean;
   readonly direct: Predicted & { readonly source: DirectEstimate['source'] };
+  /** Whether others fill the client's line. */
+  readonly isLineFilled: boolean;
   /** How many times as long as is worked out of it direct downloads took. */
   readonly timesDirect: number;
   readonly chainLinks: readonly LinkEstimate[];
@@ -174,10 +176,13 @@ function directCause(reason: DecisionReason): string[] {
   return cause === undefined ? [] : [cause];
 }
 
-function directSource({ direct }: RouteFacts): string[] {
+function directSource({ direct, isLineFilled }: RouteFacts): string[] {
   if (direct.source === 'link') return [];
   if (direct.source === 'ends')
-    return ['The direct way is worked out from what depots have measured of the client and of the origin.'];
+    return [
+      'The direct way is worked out from what depots have measured of the client and of the origin.',
+      ...(isLineFilled ? ['Others fill the line of your network: that is counted.'] : []),
+    ];
   return direct.source === 'chain'
     ? ["No estimate of the link client - origin: the direct way is derived from the chain's legs."]
     : ['No estimate of the link client - origin: assumptions are used for the direct way.'];
