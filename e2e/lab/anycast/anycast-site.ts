@@ -92,7 +92,10 @@ async function startRouting(spec: AnycastSiteSpec, folder: string): Promise<Pick
   if (engine === 'exabgp') {
     const script = fillExample(folder, 'anycast/exabgp-route.sh', []);
     const config = fillExample(folder, 'anycast/exabgp.conf', [
-      ['/usr/bin/env longhaul-announce', `${process.execPath} ${ANNOUNCE}`],
+      [
+        '/opt/longhaul/node_modules/.bin/node /opt/longhaul/node_modules/.bin/longhaul-announce',
+        `${process.execPath} ${ANNOUNCE}`,
+      ],
       ['/etc/longhaul/exabgp-route.sh', script],
     ]);
     return { announce: () => spawnLogged(spec, folder, [requireProgram('exabgp'), config]) };
