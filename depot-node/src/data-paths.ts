@@ -41,12 +41,13 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
     connectTimeoutMs: plane.timeouts.connectMs,
     nowMs: plane.steadyMs,
   });
+  const unframedBook = new UnframedBook(plane.steadyMs);
   const fetcher = new Fetcher({
     plane,
     openNextLeg: nextLegs.open,
     trust,
     followUp: member.followUp,
-    unframedBook: new UnframedBook(plane.steadyMs),
+    unframedBook,
     patienceMs: config.failover.patienceSeconds * 1000,
     preparedWays: config.limits.preparedWays,
     onPreparedWay: (end) => plane.observe({ type: 'prepared-way', end }),
@@ -103,6 +104,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       lanePlaces,
       aheadBook,
       blockBook,
+      unframedBook,
       lastTargets,
       digests: { ofFile: config.integrity.digest, ofGiven: config.failover.fetchAgain },
     }),

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { HEADERS } from '@longhaul/shared';
 import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -115,6 +116,73 @@ describe('a hostile origin', () => {
       }
       await tls.close();
       secure.close();
+    },
+  );
+
+  describe.each(PLANES.filter(([plane]) => plane === 'splice'))(
+    'whose body over TLS ends with the connection, where a depot, by %s, can tell a cut,',
+    (_, splice) => {
+      let tls: TestOverlay;
+      let server: Server;
+      let url: string;
+      let requests: number;
+      /** What the origin says before its connection ends, request by request; the last for all that follow. */
+      let answers: { readonly text: string; readonly saysGoodbye: boolean }[];
+
+      beforeEach(async () => {
+        requests = 0;
+        const { key, cert } = selfSigned();
+        server = createServer((below) => {
+          below.on('error', () => {});
+          const secured = new TLSSocket(below, { isServer: true, key, cert });
+          secured.on('error', () => {});
+          secured.once('data', () => {
+            requests += 1;
+            const { text, saysGoodbye } = (answers.length > 1 ? answers.shift() : answers[0]) ?? {};
+            secured.write(text ?? '', () => (saysGoodbye ? secured : below).end());
+          });
+        });
+        const port = await listenAnywhere(server);
+        url = `https://127.0.0.1:${port}/file`;
+        tls = await startTestOverlay([], () => {}, splice, {
+          trusted: [cert],
+          config: { addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] } },
+        });
+        await tls.addDepot('d1');
+      });
+      afterEach(async () => {
+        await tls.close();
+        server.close();
+      });
+      const download = (path = '') => fetchRaw(tls.relayUrl(url + path, { chains: [['d1']] }, 'd1'));
+
+      test('and says no goodbye, makes it twice, and is left to clients from then on', async () => {
+        answers = [{ text: UNFRAMED, saysGoodbye: false }];
+        expect(await download()).toMatchObject({ status: 200, broken: 'ECONNRESET' });
+        expect(requests).toBe(2);
+        const codes = () => tls.depot('d1').events.flatMap((event) => ('code' in event ? [event.code] : []));
+        await expect.poll(codes).toEqual(['origin-end-unsure']);
+        for (const path of ['', '-of-the-same-folder']) {
+          const location = expect.stringContaining(url + path) as string;
+          const headers = { location, [HEADERS.error]: 'origin-end-unsure' };
+          expect(await download(path)).toMatchObject({ status: 307, headers });
+        }
+        expect(requests).toBe(4);
+      });
+
+      test('is asked again where that was a cut, wherever and however often it was cut', async () => {
+        const whole = { text: UNFRAMED, saysGoodbye: true };
+        const cut = (bytes: number) => ({ text: UNFRAMED.slice(0, -bytes), saysGoodbye: false });
+        answers = [cut(4), cut(6), cut(2), whole];
+        const { status, broken, body } = await download();
+        expect({ status, broken, body: body.toString() }).toEqual({
+          status: 200,
+          broken: undefined,
+          body: 'all of it',
+        });
+        expect(requests).toBe(4);
+        expect(await download()).toMatchObject({ status: 200, broken: undefined });
+      });
     },
   );
 

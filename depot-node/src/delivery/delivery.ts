@@ -8,7 +8,8 @@ import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
 import { AddressRefused, joinedPart } from '../origin/joined-part.ts';
 import { headersOfVariant, headersToOrigin } from '../origin/origin-headers.ts';
-import { readPart } from '../origin/representation.ts';
+import { endsWithConnection, readPart } from '../origin/representation.ts';
+import type { UnframedBook } from '../origin/unframed-book.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
 import { LinkedAbort } from '../racing/linked-abort.ts';
@@ -34,6 +35,7 @@ export interface DeliveryComponents {
   readonly lanePlaces: LanePlaces;
   readonly aheadBook: AheadBook;
   readonly blockBook: BlockBook;
+  readonly unframedBook: UnframedBook;
   readonly lastTargets: LastTargets;
 }
 
@@ -153,6 +155,7 @@ export class Delivery {
     const { relay, timeouts } = this.#components.plane;
     const { chain } = answer.route;
     const { client, missing, part, stop } = this.#download;
+    const { bytes } = client;
     const own = part && readPart(answer.head);
     // A body that comes again may be framed in another way than the one that the client was told the length of.
     const againBytes = prefix && missing ? prefix.restBytes + missing.endByte - missing.startByte : undefined;
@@ -175,7 +178,20 @@ export class Delivery {
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (end === 'cancelled') return this.#hasAll ? { is: 'finishing', chain } : broke(chain, stop.reason);
+    const isSameEnd = end === 'source-broke' && prefix?.restBytes === 0 && client.bytes === bytes;
+    if (isSameEnd) this.#noteSameEnd(answer);
     return { is: 'repairing', broken: answer, reason: REASONS[end] };
+  }
+
+  /**
+   * Notes that an answer has come again and has broken at the very byte of the break before. Over TLS a body without length or chunks ends so where its server says no goodbye:
+   * each time, and nobody can prove that it is whole.
+   */
+  #noteSameEnd({ head, target: { url } }: FetchedAnswer): void {
+    const { missing, target } = this.#download;
+    if (missing || url.scheme !== 'https' || !endsWithConnection(head, 'GET')) return;
+    this.#rest.noteUnsureEnd();
+    this.#components.unframedBook.noteNoGoodbye(target.url, target.client);
   }
 
   /**
@@ -349,6 +365,7 @@ export class Delivery {
     if (this.#hasAll) return { is: 'finishing', chain };
     try {
       if (reason === 'other-bytes') rest.noteOther();
+      if (rest.hasUnsureEnd) throw new LonghaulError('origin-end-unsure');
       if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
       if (reason !== 'refused') book.noteFailure(chain);
       const repaired = await this.#findRest(broken, { signal: AbortSignal.any([stop, client.left]) });

@@ -81,6 +81,7 @@ export class RestPlan {
   #others = 0;
   #endsWithConnection: boolean;
   #mayCountConnections = false;
+  #hasUnsureEnd = false;
 
   constructor(init: RestPlanInit) {
     this.#init = init;
@@ -223,6 +224,16 @@ export class RestPlan {
   /** Notes that a body that came again brought something behind what the client had. */
   noteNew(): void {
     this.#times = 0;
+  }
+
+  /** Notes that all may have come, and that the origin shows no end of it: another answer would end in the same way. */
+  noteUnsureEnd(): void {
+    this.#hasUnsureEnd = true;
+  }
+
+  /** Whether nothing will show that all has come. */
+  get hasUnsureEnd(): boolean {
+    return this.#hasUnsureEnd;
   }
 
   /** Notes that a body began with other bytes than the client has; throws `origin-changed` when there were enough of them. */

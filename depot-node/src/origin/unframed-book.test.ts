@@ -40,3 +40,20 @@ test('a body that says where it ends makes an end of it', () => {
   book.note(EXPORT, ELSEWHERE, false);
   expect([HERE, THERE].map((network) => book.isUnframed(EXPORT, network))).toEqual([false, false]);
 });
+
+test('that they end without a goodbye is known for as long, in the same folder, until one says where it ends', () => {
+  let nowMs = 0;
+  const book = new UnframedBook(() => nowMs);
+  const known = (url: typeof EXPORT, network = HERE) => book.endsWithoutGoodbye(url, network);
+  book.note(EXPORT, HERE, true);
+  expect(known(EXPORT)).toBe(false);
+  book.noteNoGoodbye(EXPORT, HERE);
+  book.note(EXPORT, HERE, true);
+  expect([known(EXPORT), known(EXPORT, THERE)]).toEqual([true, false]);
+  expect(book.endsWithoutGoodbye({ ...EXPORT, path: '/export/old/a.iso' }, HERE)).toBe(false);
+  nowMs += DAY_MS;
+  expect(known(EXPORT)).toBe(false);
+  book.noteNoGoodbye(EXPORT, HERE);
+  book.note(EXPORT, HERE, false);
+  expect(known(EXPORT)).toBe(false);
+});

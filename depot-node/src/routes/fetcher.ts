@@ -16,7 +16,7 @@ import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
 import { busyOrigin } from '../origin/joined-part.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
-import { type AnswerHead, asAsked, endsWithConnection } from '../origin/representation.ts';
+import { type AnswerHead, asAsked, endsWithConnection, readPart } from '../origin/representation.ts';
 import type { UnframedBook } from '../origin/unframed-book.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
@@ -253,8 +253,10 @@ export class Fetcher {
       throw isTold ? mostTelling([...failures, failure]) : failure;
     });
     const endsSo = ({ head }: TimedAnswer) => endsWithConnection(head, method);
+    const saysNoGoodbye = ({ head, target: { url: last } }: TimedAnswer) =>
+      last.scheme === 'https' && readPart(head) === undefined && unframedBook.endsWithoutGoodbye(url, client);
     const withSureEnd = (answer: TimedAnswer): TimedAnswer => {
-      if (!endsSo(answer) || answer.connection.tellsCuts) return answer;
+      if (!endsSo(answer) || (answer.connection.tellsCuts && !saysNoGoodbye(answer))) return answer;
       answer.connection.reset();
       throw new LonghaulError('origin-end-unsure');
     };
