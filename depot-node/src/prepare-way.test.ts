@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   formatOriginRelayTarget,
   formatWayTarget,
@@ -11,7 +12,7 @@ import {
   type TicketClaims,
 } from '@longhaul/shared';
 import { selfSigned, sha256 } from '@longhaul/shared/service';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { listenAnywhere } from './testing/saboteur.ts';
@@ -36,7 +37,8 @@ const serveFile: RequestListener = (request, response) => {
   response.writeHead(206, { ...headers, 'Content-Range': range, 'Content-Length': part.length }).end(part);
 };
 
-const cases = (await testPlanes()).flatMap(([plane, splice]) =>
+const PLANES = await testPlanes();
+const cases = PLANES.flatMap(([plane, splice]) =>
   (['http', 'https'] as const).flatMap((scheme) =>
     [['d1', 'd2', 'd3'], ['d1']].map((chain) => ({ scheme, plane, splice, chain, over: chain.join(' ') })),
   ),
@@ -254,3 +256,53 @@ test('a depot makes none where its operator wants none', async () => {
   expect(connections).toBe(0);
   await closeServer(origin);
 });
+
+test.each(PLANES)(
+  'one that breaks when it has had its time, and no other route is left, costs nothing but a new one, by %s',
+  async (_, splice) => {
+    const origin = createHttpsServer(material, serveFile);
+    const opened: Socket[] = [];
+    // Its first connection says nothing.
+    const door = createServer((socket) => {
+      if (opened.push(socket) > 1) origin.emit('connection', socket);
+    });
+    const port = await listenAnywhere(door);
+    const patienceSeconds = 2;
+    const overlay = await startTestOverlay(['d1'], () => {}, splice, {
+      trusted: [material.cert],
+      config: {
+        addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] },
+        failover: { patienceSeconds },
+      },
+    });
+    const { url, events } = overlay.depot('d1');
+    const href = `https://127.0.0.1:${port}/file`;
+    const parsed = parseOriginUrl(href);
+    if (!parsed.ok) throw parsed.error;
+    const ticket = overlay.ticket(href);
+    const timeMs = overlay.nowSeconds() * 1000;
+    const notice = overlay.master.wayNotice('d1', { ticket, origin: parsed.value, client: CLIENT, timeMs });
+    await fetchRaw(url + formatWayTarget(notice));
+    await expect.poll(() => opened.length).toBe(1);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const answer = fetchRaw(url + formatOriginRelayTarget(ticket, parsed.value));
+      await expect
+        .poll(() => events.find(({ type }) => type === 'prepared-way'))
+        .toMatchObject({ end: 'used' });
+      vi.advanceTimersByTime(patienceSeconds * 1000);
+      // What is done then is done behind what has come in.
+      await nextTurn();
+      await nextTurn();
+      opened[0]?.resetAndDestroy();
+      const { status, body } = await answer;
+      expect(status).toBe(200);
+      expect(body.equals(file)).toBe(true);
+      expect(opened).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+    await overlay.close();
+    door.close();
+  },
+);

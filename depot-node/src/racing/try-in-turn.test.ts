@@ -9,7 +9,10 @@ afterEach(() => void vi.useRealTimers());
 /** Tries that the test settles by hand. */
 function setUp(
   names: readonly string[],
-  options: Pick<Parameters<typeof tryInTurn<string, string>>[1], 'standingPatienceMs' | 'isOfChoice'> = {},
+  options: Pick<
+    Parameters<typeof tryInTurn<string, string>>[1],
+    'standingPatienceMs' | 'isOfChoice' | 'isOfTry'
+  > = {},
 ) {
   const begun = new Map<
     string,
@@ -109,6 +112,27 @@ describe('one way after the other', () => {
     parent.abort();
     await expect(result).rejects.toThrow('aborted');
     expect(overtaken).toEqual([]);
+  });
+
+  test('one whose failure says nothing of it is tried anew at once, also where all others have begun, and has its own time to stand', async () => {
+    const isOfTry = (failure: unknown) => String(failure).includes('stale');
+    const only = setUp(['one'], { isOfTry });
+    await vi.advanceTimersByTimeAsync(1000);
+    only.of('one').reject(new Error('stale'));
+    await turn();
+    only.of('one').resolve('anew');
+    expect(await only.result).toBe('anew');
+    const { of, names, result } = setUp(['one', 'two'], { isOfTry });
+    await turn();
+    of('one').stands();
+    of('one').reject(new Error('stale'));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(names()).toEqual(['one']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(names()).toEqual(['one', 'two']);
+    of('one').reject(new Error('broken'));
+    of('two').reject(new Error('last'));
+    await expect(result).rejects.toThrow('last');
   });
 
   test('a final failure ends it, the last failure otherwise', async () => {

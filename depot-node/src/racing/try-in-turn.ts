@@ -8,7 +8,9 @@ interface TryOptions<Choice, Result> {
   /** How long one that stands may take before the next begins beside it; for ever where it is left out. */
   readonly standingPatienceMs?: number;
   readonly signal: AbortSignal;
-  /** Told of every failure that does not end the search; says whether it ends it. */
+  /** Whether a failure says nothing of its choice, which is tried anew at once and has its own time to stand; without it: none does. */
+  readonly isOfTry?: (failure: unknown, choice: Choice) => boolean;
+  /** Told of every other failure that does not end the search; says whether it ends it. */
   readonly isFinal: (failure: unknown, choice: Choice) => boolean;
   /** Told of each that did not stand in time, and still does not when one that began beside it succeeds. */
   readonly onOvertaken?: (choice: Choice) => void;
@@ -38,6 +40,7 @@ export function tryInTurn<Choice, Result>(
     patienceMs,
     standingPatienceMs,
     signal,
+    isOfTry,
     isFinal,
     onOvertaken,
     isPoor,
@@ -162,10 +165,12 @@ export function tryInTurn<Choice, Result>(
           standing -= stands;
           if (isSettled) return;
           lastFailure = failure;
+          const isAgain = !signal.aborted && isOfTry?.(failure, choice) === true;
           // A poor result is better than any failure.
-          const isEnd = signal.aborted || (isFinal(failure, choice) && poor.length === 0);
+          const isEnd = signal.aborted || (!isAgain && isFinal(failure, choice) && poor.length === 0);
           if (isEnd) settle(() => reject(failure));
           else if (isEnough) takePoor();
+          else if (isAgain) run(choice);
           else goOn();
         },
       );

@@ -225,13 +225,10 @@ export class Fetcher {
       attempt: (route, own, onStands) => this.overRoute(route, target, requestFor, own, onStands),
       patienceMs: this.#init.patienceMs,
       signal,
+      // A new way over the same route may do.
+      isOfTry: (failure, route) => failure instanceof StaleWay && !busyExits.has(exitOf(route)),
       isFinal: (failure, route) => {
         signal.throwIfAborted();
-        if (failure instanceof StaleWay) {
-          // A new way over the same route may do, and has its own time to stand.
-          routes.unshift(route);
-          return false;
-        }
         if (!isWayFailure(failure)) return true;
         failures.push(failure);
         this.noteFailure(book, route, failure);
@@ -363,9 +360,9 @@ function rankAlone({ chain }: Route): number {
   return chain.length === 1 ? 0 : 1;
 }
 
-/** Takes the first off again and again, but for those that are not wanted by then: what is put before it meanwhile is next. */
-function* inOrder<T>(list: T[], isWanted: (one: T) => boolean): Generator<T> {
-  for (let next = list.shift(); next !== undefined; next = list.shift()) if (isWanted(next)) yield next;
+/** One after the other, but for those that are not wanted by then. */
+function* inOrder<T>(list: readonly T[], isWanted: (one: T) => boolean): Generator<T> {
+  for (const one of list) if (isWanted(one)) yield one;
 }
 
 /** Whether an origin's answer sends the asker elsewhere. */
