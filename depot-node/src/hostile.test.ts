@@ -170,6 +170,16 @@ describe('a hostile origin', () => {
         expect(requests).toBe(4);
       });
 
+      test('and says no goodbye, is left to the client that was cut off, too, where it begins again, and by nothing else', async () => {
+        answers = [{ text: UNFRAMED, saysGoodbye: false }];
+        const address = tls.relayUrl(url, { chains: [['d1']] }, 'd1');
+        expect(await fetchRaw(address)).toMatchObject({ status: 200, broken: 'ECONNRESET' });
+        const error = { [HEADERS.error]: 'origin-end-unsure' };
+        expect(await fetchRaw(address)).toMatchObject({ status: 307, headers: error });
+        const goingOn = fetchRaw(address, { headers: { range: 'bytes=4-' } });
+        expect(await goingOn).toMatchObject({ status: 503, headers: error });
+      });
+
       test('is asked again where that was a cut, wherever and however often it was cut', async () => {
         const whole = { text: UNFRAMED, saysGoodbye: true };
         const cut = (bytes: number) => ({ text: UNFRAMED.slice(0, -bytes), saysGoodbye: false });

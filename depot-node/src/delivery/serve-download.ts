@@ -52,8 +52,10 @@ async function serve(
   const opening = await openUsable(components, request, download, first, over.signal)
     .catch((thrown) => {
       const failure = asLonghaulError(thrown);
+      // What has no sure end cannot be gone on with: who has something of it and asks for all has dropped that.
+      const keepsHere = job.hasWorked && failure.code !== 'origin-end-unsure';
       // A client that has left needs no answer; what its leaving broke is not a failure.
-      if (!client.left.aborted && (job.hasWorked || !isBetterDirect(failure, request))) throw failure;
+      if (!client.left.aborted && (keepsHere || !isBetterDirect(failure, request))) throw failure;
       return failure;
     })
     .finally(() => over.leave());
