@@ -2,6 +2,7 @@ import { ok, type Result } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
 import { LastTargets } from './delivery/last-targets.ts';
 import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
+import { WrongFiles } from './delivery/wrong-files.ts';
 import type { JobTable } from './jobs/job-table.ts';
 import { LaneMemory } from './lanes/lane-memory.ts';
 import { LanePlaces } from './lanes/lane-places.ts';
@@ -83,6 +84,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
       jobs,
       stepwise,
       running,
+      wrongFiles: new WrongFiles(plane.steadyMs),
       masterUrl: () => directory.masterUrls[0],
       noteSize: (...seen) => membership.noteSize(...seen),
       noteRanges: (host, takesRanges) => membership.noteOrigin({ host, takesRanges }),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { HEADERS } from '@longhaul/shared';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Fault, FaultyOrigin } from './testing/faulty-origin.ts';
@@ -512,6 +513,68 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(answer.broken).toBe('ECONNRESET');
       expect(answer.body.length).toBeLessThan(FILE_BYTES);
       await expect.poll(() => codesOf('d1')).toContain('origin-digest-wrong');
+    });
+
+    describe.each([1, 4])('that differs, over %i lanes,', (lanes) => {
+      const chains = [
+        ['d1', 'd2'],
+        ['d1', 'd3'],
+      ];
+      const newAddress = () => overlay.relayUrl(fileUrl(), { chains, lanes }, 'd1');
+      const state = (digest: string) => {
+        origin.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Repr-Digest': `sha-256=:${digest}:` };
+      };
+      const another = createHash('sha256').update('another file').digest('base64');
+      /** Where a client comes back to, and what for. */
+      const beginWrong = async () => {
+        state(another);
+        const address = newAddress();
+        const { body, broken } = await fetchRaw(address);
+        expect(broken).toBe('ECONNRESET');
+        expect(body.length).toBeLessThan(FILE_BYTES);
+        return { address, range: `bytes=${body.length}-` };
+      };
+
+      test('is remembered: nobody makes a wrong file complete by coming back for the rest, be it by another ticket', async () => {
+        const { address, range } = await beginWrong();
+        origin.ranges.length = 0;
+        for (const at of [address, newAddress()])
+          for (const version of [[], ['if-range'], ['if-match']]) {
+            const named = Object.fromEntries(version.map((name) => [name, '"v1"']));
+            const refused = await fetchRaw(at, { headers: { range, ...named } });
+            expect(refused).toMatchObject({
+              status: 503,
+              headers: { [HEADERS.error]: 'origin-digest-wrong' },
+            });
+            // Programs that wait as they are told would come back for ever.
+            expect(refused.headers['retry-after']).toBeUndefined();
+          }
+        expect(origin.ranges).toEqual([]);
+      });
+
+      test('keeps nobody from beginning again, and is checked then however all of the file is asked for', async () => {
+        const { address, range } = await beginWrong();
+        for (const headers of [
+          {},
+          { range: 'bytes=0-' },
+          { range: 'bytes=0-', 'if-range': '"v1"' },
+        ] as Record<string, string>[]) {
+          state(another);
+          expect((await fetchRaw(address, { headers })).broken).toBe('ECONNRESET');
+          state(sha256());
+          const again = await fetchRaw(address, { headers });
+          expect(again).toMatchObject({ status: 200, broken: undefined });
+          expect(hash(again.body)).toBe(hash(origin.file));
+        }
+        // What is on disk of the wrong one has not become right by that.
+        expect((await fetchRaw(address, { headers: { range } })).status).toBe(503);
+      });
+
+      test('is held against nobody else', async () => {
+        const { range } = await beginWrong();
+        const other = await fetchRaw(newAddress(), { headers: { range }, localAddress: '127.0.0.2' });
+        expect(other.status).toBe(206);
+      });
     });
   });
 

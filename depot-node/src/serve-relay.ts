@@ -5,7 +5,7 @@ import {
   type DepotRelayRequest,
   formatGetPath,
   isEntryDepot,
-  type LonghaulError,
+  LonghaulError,
   type OriginRelayRequest,
   ok,
   type Result,
@@ -17,7 +17,8 @@ import { ClientBody } from './delivery/client-body.ts';
 import { RunningDownload } from './delivery/running-download.ts';
 import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
 import { isLaterPart, namesVersion } from './delivery/version-asked.ts';
-import { directAnswer, isBetterDirect } from './door/direct-answer.ts';
+import type { WrongFiles } from './delivery/wrong-files.ts';
+import { directAnswer, isBetterDirect, isFromBeginning } from './door/direct-answer.ts';
 import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
 import { arrivalOf } from './jobs/arrival.ts';
@@ -34,6 +35,7 @@ interface ServeRelayComponents extends ServeComponents {
   readonly gate: TicketGate;
   readonly jobs: JobTable;
   readonly stepwise: Stepwise;
+  readonly wrongFiles: WrongFiles;
   /** Base URL of the master that plans anew; `undefined` before one has been heard. */
   readonly masterUrl: () => string | undefined;
 }
@@ -87,7 +89,7 @@ async function enter(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Result<void>> {
-  const { jobs, plane } = components;
+  const { jobs, plane, wrongFiles } = components;
   const { observe, ownId, steadyMs, timeouts } = plane;
   const startedMs = steadyMs();
   const arrival = arrivalOf(request);
@@ -95,12 +97,23 @@ async function enter(
   if (!admission.ok) return admission;
   const { job, note, release, stop } = admission.value;
   job.hasWorked ||= hasWorkedElsewhere(request, ticket.claims);
+  const file = { claims: ticket.claims, client: arrival };
+  const isWrong = wrongFiles.has(file);
   try {
+    if (isWrong) holdToWhole(request);
     const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
     const entered = await learnUrl(components, { ticket, asked }, request, client, stop);
     if (entered) {
       const target = { ticket, url: entered.url, client: arrival.network };
-      const download = new RunningDownload({ ownId, job, target, client, startedMs, stop });
+      const download = new RunningDownload({
+        ownId,
+        job,
+        target,
+        client,
+        startedMs,
+        stop,
+        noteWrong: () => wrongFiles.note(file),
+      });
       await planFromHere(components, download);
       await serveDownload(components, request, download, entered.first);
     }
@@ -113,7 +126,8 @@ async function enter(
     else {
       const target = asked.from === 'origin' ? asked.url : undefined;
       const leadingOn = { masterUrl: components.masterUrl(), target };
-      sendRefusal(request, response, failure, { ownId, hasWorked: job.hasWorked, leadingOn });
+      const hasWorked = job.hasWorked || isWrong;
+      sendRefusal(request, response, failure, { ownId, hasWorked, leadingOn });
     }
   } finally {
     release();
@@ -127,6 +141,18 @@ async function enter(
  */
 function hasWorkedElsewhere({ headers }: IncomingMessage, { group }: TicketClaims): boolean {
   return isLaterPart(headers) && (group !== undefined || namesVersion(headers));
+}
+
+/**
+ * Has a client whose beginning of a file is wrong get nothing behind that. Throws `origin-digest-wrong` for what it asks for; who begins anew gets the whole, which is
+ * checked, also where he asks for a part that is all of it.
+ */
+function holdToWhole(request: IncomingMessage): void {
+  const { headers } = request;
+  if (isLaterPart(headers)) throw new LonghaulError('origin-digest-wrong');
+  if (!isFromBeginning(request)) return;
+  delete headers.range;
+  delete headers['if-range'];
 }
 
 /** Asks the master for chains from here, where a ticket of this depot's group has none; without them the depot fetches alone. */

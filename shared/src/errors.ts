@@ -393,8 +393,8 @@ export const ERRORS = {
   'origin-digest-wrong': entry(
     502,
     'origin',
-    true,
-    'The file is not what the origin says it is (its digest differs): start again, then tell the origin.',
+    false,
+    'The file is not what the origin says it is (its digest differs): start again from its beginning, then tell the origin.',
   ),
   'origin-unavailable': entry(
     503,

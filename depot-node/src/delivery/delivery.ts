@@ -423,6 +423,8 @@ export class Delivery {
       if (shutdown.aborted) return broke(chain, shutdown.reason);
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     } catch (failure) {
+      if (failure instanceof LonghaulError && failure.code === 'origin-digest-wrong')
+        this.#download.noteWrong();
       return broke(chain, failure);
     }
   }

@@ -44,6 +44,8 @@ interface RunningDownloadInit {
   readonly client: ClientBody;
   readonly startedMs: number;
   readonly stop: AbortSignal;
+  /** Takes note that what the client has is not what the origin states. */
+  readonly noteWrong: () => void;
 }
 
 /** A download that this depot serves as entry depot: what it is, over what it comes, how far it is. */
@@ -55,6 +57,8 @@ export class RunningDownload {
   readonly startedMs: number;
   /** Aborts, with the `LonghaulError` that says why, when this depot serves it no further. */
   readonly stop: AbortSignal;
+  /** To be told before its client is, who may come back for the rest at once. */
+  readonly noteWrong: () => void;
   /**
    * Whether its address may give nothing any more before it has ended: it is signed, often for minutes only, and no other one has led there that could be
    * asked for a new one. What has begun to come then comes to its end; each further question may be refused.
@@ -74,12 +78,13 @@ export class RunningDownload {
   readonly legs = new LegSummaries();
   #left: LeftChain | undefined;
 
-  constructor({ ownId, job, target, client, startedMs, stop }: RunningDownloadInit) {
+  constructor({ ownId, job, target, client, startedMs, stop, noteWrong }: RunningDownloadInit) {
     this.job = job;
     this.target = target;
     this.client = client;
     this.startedMs = startedMs;
     this.stop = stop;
+    this.noteWrong = noteWrong;
     this.mayLapse = isSigned(originHref(target.url));
     this.book = new RouteBook(ownId, target.ticket);
   }

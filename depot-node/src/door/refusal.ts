@@ -10,6 +10,9 @@ const REQUEST_FAULTS = new Set([400, 405, 431]);
 /** Refusals of tickets that say nothing of the address: what was resumed may go on later, or by another ticket. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ticket-expired', 'ticket-checks-spent']);
 
+/** Refusals that waiting does not help, whatever the address has given: who came back would be refused again. */
+const LASTING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['origin-digest-wrong']);
+
 /** Clients that may come back wait at least this long ... */
 const RETRY_AFTER_SECONDS = 5;
 /** ... and at most this long, whatever an origin asks for: some programs wait as they are told. */
@@ -51,6 +54,7 @@ export function sendRefusal(
   { ownId, hasWorked = false, leadingOn }: RefusalContext,
 ): void {
   const status = refusalStatus(error, request.headers.range !== undefined, hasWorked);
+  const mayPass = error.retry || (hasWorked && !LASTING.has(error.code));
   const page =
     leadingOn && request.headers.accept?.includes('text/html') ? refusalPage(error, leadingOn) : undefined;
   const text = page ?? `${error.code}: ${error.message}\n`;
@@ -61,7 +65,7 @@ export function sendRefusal(
     'Content-Length': Buffer.byteLength(text),
     [HEADERS.error]: error.code,
     [HEADERS.depot]: error.depot ?? ownId,
-    ...retryAfter(status, error.retry || hasWorked, error.retryAfterSeconds),
+    ...retryAfter(status, mayPass, error.retryAfterSeconds),
   });
   response.end(request.method === 'HEAD' ? undefined : text);
 }
