@@ -634,6 +634,30 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     expect(overlay.originRequests.at(-1)?.headers).toMatchObject(said);
   });
 
+  test('an origin that says again and again that it is still at work, as browsers bear it, has those led to it who begin', async () => {
+    origin = (_asked, answer) => {
+      answer.socket?.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(25));
+      answer.writeHead(200, { ...VERSION, 'Content-Length': file.length }).end(file);
+    };
+    const url = `${overlay.originUrl}/archive.zip`;
+    for (const claims of [
+      { chains: [['d1', 'd2']] },
+      { chains: [['d1']] },
+      { chains: [['d1', 'd2']], lanes: 4 },
+    ]) {
+      const before = overlay.originRequests.length;
+      const led = await fetchRaw(overlay.relayUrl(url, claims));
+      expect(led).toMatchObject({ status: 307, headers: { location: `${url}#lh-direct` } });
+      // It would work for as long again.
+      expect(overlay.originRequests.length - before).toBe(1);
+    }
+    const rest = await fetchRaw(overlay.relayUrl(url), { headers: { range: 'bytes=900000-' } });
+    expect(rest).toMatchObject({ status: 504, headers: { [HEADERS.error]: 'origin-timeout' } });
+    // No depot is told of as one that has failed.
+    expect(overlay.depot('d1').events.filter(({ type }) => type === 'chain-failed')).toEqual([]);
+    expect(hash((await fetchRaw(url)).body)).toBe(hash(file));
+  });
+
   describe.each([
     ['403', 403],
     ['451', 451],

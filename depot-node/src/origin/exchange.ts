@@ -51,7 +51,7 @@ export interface TakenBody {
   readonly restBytes: number;
 }
 
-/** More interim answers (RFC 9110 section 15.2) than any origin has reason for. */
+/** Interim answers (RFC 9110 section 15.2) that an origin may send before its answer: each costs as much as that. */
 export const MOST_INTERIM_ANSWERS = 20;
 
 /** Tiny chunks in one turn of the event loop from which on an answer costs more than its bytes do. */
@@ -95,7 +95,8 @@ export class Exchange {
     let interimAnswers = 0;
     outgoing.on('information', () => {
       interimAnswers += 1;
-      if (interimAnswers > MOST_INTERIM_ANSWERS) this.fail(new LonghaulError('origin-bad-answer'));
+      // `102 Processing` every few seconds is no mistake: who is patient gets the file.
+      if (interimAnswers > MOST_INTERIM_ANSWERS) this.fail(new LonghaulError('origin-timeout'));
     });
     outgoing.on('error', (cause) => {
       // What comes behind a whole answer is none of it; nothing more is asked over such a connection.
