@@ -20,6 +20,9 @@ const ORIGIN = 'https://origin.example/file.iso';
 const LEAD = `lead ${ORIGIN} to ${plan().masterUrl}`;
 const DIRECT = `start ${ORIGIN}#lh-direct as file.iso`;
 const FILE = factsOf(200, seenAnswer().headers);
+/** Where a depot is that has begun a download. */
+const BEGUN = 'https://pe-1.example/begun';
+const WRONG: Probe = { result: 'refused', code: 'origin-digest-wrong' };
 const SAME: Probe = { result: 'file', file: FILE };
 const SILENT: Probe = { result: 'silent' };
 const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
@@ -27,6 +30,7 @@ const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
 /** What is asked before the browser resumes, and what comes of it: all have the file where a test says nothing. */
 interface Answers {
   readonly chain?: Probe;
+  readonly begun?: Probe;
   readonly origin?: Probe;
   readonly master?: PlanReply;
   /** Who is at the entry depot's address. */
@@ -78,7 +82,8 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
     probeFile: async (place, _signal, atByte) => {
       probed.push([place, atByte]);
       answers.whileProbed?.();
-      return (place === ORIGIN ? answers.origin : answers.chain) ?? SAME;
+      const { begun, chain, origin } = answers;
+      return (place === ORIGIN ? origin : place === BEGUN ? begun : chain) ?? SAME;
     },
     whoIsAt: async () => answers.there,
     deadline: () => new AbortController().signal,
@@ -414,6 +419,60 @@ describe('going on', () => {
     const { log, way } = setUpWith({ chain: SILENT, origin: SILENT }, undefined, gone);
     expect(await way.goOn(tried(9), gone)).toEqual({ result: 'not-yet', problem: '' });
     expect(log).toEqual([]);
+  });
+});
+
+describe('a download whose depot has found that it is not what the origin states', () => {
+  const broken = download({ id: 2, state: 'interrupted', canResume: true, bytesReceived: 999 });
+  const begun = (patch: Partial<Job> = {}) =>
+    ledJob({ location: BEGUN, bytes: 999, file: { ...FILE, totalBytes: 1_000 }, ...patch });
+  const other = { result: 'file', file: { ...FILE, totalBytes: 1_000 } } as const;
+  const answers: Answers = { begun: WRONG, chain: other, origin: other };
+
+  it.each<[string, (way: LedWay) => Promise<unknown>]>([
+    ['by itself', (way) => way.goOn(begun(), broken)],
+    ['for the user', (way) => way.lead(begun(), broken, 'elsewhere')],
+  ])('begins anew, past its depots, and never gets its end from somebody else: %s', async (_for, goOn) => {
+    const { avoided, log, probed, way } = setUpWith(answers, undefined, broken);
+    expect(await goOn(way)).toMatchObject({ result: 'moved', patch: { bytes: 0, restarts: 1 } });
+    expect(probed).toEqual([
+      [BEGUN, 999],
+      [location(), 0],
+    ]);
+    expect(avoided).toEqual([['pe-1', 'rj-1']]);
+    expect(log).toEqual(['cancel 2', 'erase 2', LEAD, `start ${ORIGIN} as file.iso`]);
+  });
+
+  it('begins at the origin where no other depots have it', async () => {
+    const { log, way } = setUpWith({ ...answers, chain: SILENT }, undefined, broken);
+    expect(await way.goOn(begun(), broken)).toMatchObject({ result: 'moved', patch: { way: 'direct' } });
+    expect(log).toEqual(['cancel 2', 'erase 2', 'release', `start ${ORIGIN} as file.iso`]);
+  });
+
+  it('is taken off the list after some times: there a click would have its end from the origin', async () => {
+    const { log, way } = setUpWith(answers, undefined, broken);
+    expect(await way.goOn(begun({ restarts: 3 }), broken)).toEqual({ result: 'lost' });
+    expect(log).toEqual(['cancel 2', 'erase 2']);
+  });
+
+  it('stays while nobody has the file', async () => {
+    const silent = { ...answers, chain: SILENT, origin: SILENT };
+    const { log, way } = setUpWith(silent, undefined, broken);
+    expect(await way.goOn(begun(), broken)).toMatchObject({ result: 'not-yet' });
+    expect(log).toEqual([]);
+  });
+
+  it.each<[string, Partial<Job>]>([
+    ['the depot says nothing of it', {}],
+    ['it broke long before its end', { file: { ...FILE, totalBytes: 100_000_000 } }],
+    ['the origin itself had it last', { way: 'direct' }],
+  ])('is resumed as any other where %s', async (why, patch) => {
+    const file = patch.file ?? begun().file;
+    const same = { result: 'file', file } as const;
+    const said = why.startsWith('the depot') ? SILENT : WRONG;
+    const { log, way } = setUpWith({ begun: said, chain: same, origin: same }, undefined, broken);
+    expect(await way.goOn(begun(patch), broken)).toEqual({ result: 'tried' });
+    expect(log).toEqual([LEAD, 'resume 2']);
   });
 });
 

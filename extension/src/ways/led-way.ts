@@ -39,6 +39,10 @@ export interface LedWayDependencies extends OtherWayDependencies, JobRulesDepend
 
 /** What is shorter is nothing to anybody, and a depot that is gone repairs nothing. */
 const STILL_MS = 2_500;
+/** So much of a file's end may be lacking where a depot has broken it off before its last byte: what is on its way then is lost, too. */
+const LOST_WITH_END_BYTES = 16_777_216;
+/** What a depot says to who wants the end of a file that is not what the origin states. */
+const WRONG_CODE = 'origin-digest-wrong';
 /** Attempts to go on through the master before the origin itself is asked for the rest, too. */
 const TRIES_THROUGH_MASTER = 3;
 
@@ -103,7 +107,15 @@ export class LedWay implements Way {
     const { downloads } = this.#deps;
     const isHanging = download.state === 'in_progress';
     const isOther = download.state === 'complete';
-    const found = await this.#findWay(isHanging || download.canResume ? job : { ...job, bytes: 0 });
+    const isWrong = await this.#isWrong(job, download);
+    if (isWrong && job.restarts >= MAX_RESTARTS) {
+      // A click in the browser's list would have its end from the origin.
+      await drop(downloads, download.id);
+      return { result: 'lost' };
+    }
+    const found = isWrong
+      ? await this.#findNewWay(job)
+      : await this.#findWay(isHanging || download.canResume ? job : { ...job, bytes: 0 });
     if (!found.way && isOther) return judgeOther(this.#deps, job, download);
     if (!found.way) return { result: 'not-yet', problem: found.problem };
     if (isOther) {
@@ -116,21 +128,41 @@ export class LedWay implements Way {
     if (isHanging) await hold(this.#deps, job, download.id);
     const now = (await downloads.get(download.id)) ?? download;
     if (now.state === 'complete') return { result: 'tried' };
-    if (!now.canResume) return this.#startOver(job, found.way);
+    if (isWrong || !now.canResume) return this.#startOver(job, found.way);
     return this.#resume(job, found.way, download.id);
   }
 
-  /** Nothing on disk is given up: the rest comes another way. */
+  /** Nothing on disk is given up, unless it is wrong: the rest comes another way. */
   async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
     const { downloads } = this.#deps;
-    const way = await wantedWay(this.#deps, job, to, Math.max(job.bytes, download.bytesReceived));
+    const isWrong = await this.#isWrong(job, download);
+    const atByte = isWrong ? 0 : Math.max(job.bytes, download.bytesReceived);
+    const way = await wantedWay(this.#deps, job, to, atByte);
     if (!way) return { result: 'not-yet', problem: '' };
     const done = await doneMeanwhile(downloads, download);
     if (done) return done;
     if (download.state === 'in_progress') await hold(this.#deps, job, download.id);
     const now = await downloads.get(download.id);
     if (now?.state === 'complete') return { result: 'not-yet', problem: '' };
-    return now?.canResume ? this.#resume(job, way, download.id) : this.#startOver(job, way);
+    return now?.canResume && !isWrong ? this.#resume(job, way, download.id) : this.#startOver(job, way);
+  }
+
+  /**
+   * Whether the depot that a download came from has broken it off because it is not what the origin states. Whoever else gave its end
+   * would make a wrong file whole, since of a part nobody checks that.
+   */
+  async #isWrong({ file, location, way }: Job, { bytesReceived, state }: Download): Promise<boolean> {
+    const { probeFile, deadline } = this.#deps;
+    const isNearEnd = bytesReceived > 0 && (file.totalBytes ?? 0) - bytesReceived <= LOST_WITH_END_BYTES;
+    if (state !== 'interrupted' || !isNearEnd || way !== 'chain' || location === undefined) return false;
+    const probe = await probeFile(location, deadline(), bytesReceived);
+    return probe.result === 'refused' && probe.code === WRONG_CODE;
+  }
+
+  /** A way for a file whose bytes did not come right over its depots, from its beginning. */
+  async #findNewWay(job: Job): Promise<Found> {
+    const over = await wantedWay(this.#deps, job, 'elsewhere', 0);
+    return over ? { way: over } : this.#proved(job, DIRECT, 0);
   }
 
   async #resume(job: Job, way: OtherWay, downloadId: number): Promise<GoOn> {
