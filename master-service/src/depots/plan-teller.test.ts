@@ -83,6 +83,14 @@ test('a depot that knows no notices is left alone for ten minutes', async () => 
   expect(told).toEqual(['d1 d2', 'd1 d3']);
 });
 
+test('a depot that was left alone is told again after its time, also where the clock was set back meanwhile', async () => {
+  status = 404;
+  await teller.tell(['d1', 'd2']);
+  nowMs += 601_000 - 3_600_000;
+  await teller.tell(['d1', 'd3']);
+  expect(told).toEqual(['d1 d2', 'd1 d3']);
+});
+
 test('a depot that cannot be reached holds nobody up and fails nothing', async () => {
   for (const server of servers) await closeServer(server);
   await teller.tell(['d1', 'd2', 'd3']);

@@ -22,7 +22,7 @@ export class PlanTeller {
   /** A notice is no secret, and proves itself: whoever answers in a depot's place learns which neighbour it has. */
   readonly #depots: DepotRequests;
   readonly #toldAtMs = new LruMap<string, number>(MOST_PAIRS);
-  readonly #deafUntilMs = new LruMap<string, number>(MOST_PAIRS);
+  readonly #deafSinceMs = new LruMap<string, number>(MOST_PAIRS);
 
   constructor(line: DepotLine) {
     this.#now = line.now;
@@ -41,6 +41,10 @@ export class PlanTeller {
     return Math.abs(nowMs - (this.#toldAtMs.get(pair) ?? Number.NEGATIVE_INFINITY)) < TELL_INTERVAL_MS;
   }
 
+  #isDeaf(id: string, nowMs: number): boolean {
+    return Math.abs(nowMs - (this.#deafSinceMs.get(id) ?? Number.NEGATIVE_INFINITY)) < DEAF_MS;
+  }
+
   close(): void {
     this.#depots.close();
   }
@@ -48,13 +52,13 @@ export class PlanTeller {
   async #tellOne(id: string, next: string): Promise<void> {
     const timeMs = this.#now();
     const pair = `${id} ${next}`;
-    if (this.#isTold(pair, timeMs) || timeMs < (this.#deafUntilMs.get(id) ?? 0)) return;
+    if (this.#isTold(pair, timeMs) || this.#isDeaf(id, timeMs)) return;
     const depot = this.#depots.find(id);
     if (!depot) return;
     this.#toldAtMs.set(pair, timeMs);
     const signed = this.#depots.sign(noticeText(id, { next, timeMs }));
     await this.#depots.get(depot, formatNoticeTarget({ next, timeMs, ...signed }), (answer) => {
-      if (answer.statusCode !== 204) this.#deafUntilMs.set(id, this.#now() + DEAF_MS);
+      if (answer.statusCode !== 204) this.#deafSinceMs.set(id, this.#now());
       answer.resume();
     });
   }

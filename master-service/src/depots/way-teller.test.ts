@@ -114,6 +114,21 @@ test('a depot that does not answer is left alone for half a minute', async () =>
   expect(outcomes).toEqual(['unheard', 'heard']);
 });
 
+test('a depot that was left alone is told again after its time, also where the clock was set back meanwhile', async () => {
+  await setUp();
+  isSilent = true;
+  await teller.tell('d1', SENT);
+  isSilent = false;
+  nowMs += 31_000 - 3_600_000;
+  await teller.tell('d1', SENT);
+  expect(told).toHaveLength(1);
+  status = 404;
+  await teller.tell('d1', SENT);
+  nowMs += 601_000 - 3_600_000;
+  await teller.tell('d1', SENT);
+  expect(told).toHaveLength(3);
+});
+
 test('of many redirects no more are told of in a second than a thirtieth of a core can, and of one network a tenth of these', async () => {
   await setUp();
   const tellOf = async (networks: number, times: number) => {

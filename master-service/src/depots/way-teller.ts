@@ -33,6 +33,12 @@ export interface SentClient {
   readonly network: string;
 }
 
+/** Since when a depot is left alone, and for how long. */
+interface Deaf {
+  readonly sinceMs: number;
+  readonly forMs: number;
+}
+
 /**
  * Tells the entry depot of a plan which client is about to come, so that it makes the way to the origin while that client is
  * redirected. Nothing is repeated and no failure told, as with notices of plans; but only the depot itself is told, by its certificate.
@@ -43,7 +49,7 @@ export class WayTeller {
   readonly #rate: Seldom;
   readonly #rateOfNetwork: Seldom;
   readonly #onTold: (outcome: TellingOutcome) => void;
-  #deafUntilMs = new LruMap<string, number>(MOST_DEAF);
+  #deaf = new LruMap<string, Deaf>(MOST_DEAF);
 
   constructor(
     line: DepotLine,
@@ -65,7 +71,9 @@ export class WayTeller {
   /** Tells `entry`, unless many are told already. Resolves when it is done; never rejects. */
   async tell(entry: string, { ticket, origin, network }: SentClient): Promise<void> {
     const timeMs = this.#now();
-    if (timeMs < (this.#deafUntilMs.get(entry) ?? 0)) return;
+    const deaf = this.#deaf.get(entry);
+    // Not until a time: that may be far off once the clock was set back.
+    if (deaf && Math.abs(timeMs - deaf.sinceMs) < deaf.forMs) return;
     const depot = this.#depots.find(entry);
     if (!depot || this.#rateOfNetwork.take(network) === undefined || this.#rate.take('') === undefined)
       return;
@@ -78,14 +86,14 @@ export class WayTeller {
       answer.resume();
     });
     this.#onTold(outcome);
-    const leftAloneMs = LEFT_ALONE_MS[outcome];
-    if (leftAloneMs > 0) this.#deafUntilMs.set(entry, this.#now() + leftAloneMs);
+    const forMs = LEFT_ALONE_MS[outcome];
+    if (forMs > 0) this.#deaf.set(entry, { sinceMs: this.#now(), forMs });
   }
 
   /** Takes other authorities that vouch for depots. */
   renewAuthorities(authorities: readonly string[]): void {
     this.#depots.renewAuthorities(authorities);
-    this.#deafUntilMs = new LruMap(MOST_DEAF);
+    this.#deaf = new LruMap(MOST_DEAF);
   }
 
   close(): void {
