@@ -66,6 +66,16 @@ describe('a client whose entry depot is in a group', () => {
     expect(claimsOf(ticket).group).toBeUndefined();
   });
 
+  test('is led to the depot itself, again and again, as soon as that says that it is in the group no more', async () => {
+    await hear('d1', 'd3', 'd4');
+    expect((await redirected()).base).toBe('https://south.example');
+    await depots[0]?.heartbeat(master);
+    const { base, ticket } = await redirected();
+    expect(base).toBe('http://127.0.0.1:7001');
+    expect(claimsOf(ticket).group).toBeUndefined();
+    expect((await redirected()).ticket).toBe(ticket);
+  });
+
   test('is led to the depot itself where the operator has put it into no group, whatever it says', async () => {
     for (const depot of depots) await depot.heartbeat(master, { entryGroup: 'north' });
     expect((await redirected()).base).toBe('http://127.0.0.1:7001');

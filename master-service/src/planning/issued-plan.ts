@@ -31,6 +31,14 @@ export interface Decided {
 /** What a plan was made by: the depots that were up, and how much was measured of its ends. */
 export type KnownThen = Pick<IssuedPlan, 'upDepots' | 'known'>;
 
+/** Where clients reach a depot. */
+export interface DepotPlace {
+  readonly id: string;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+}
+
 /** A plan as it is given out. */
 export interface IssuedPlan {
   readonly jobId: string;
@@ -44,6 +52,10 @@ export interface IssuedPlan {
   readonly lanes: number;
   /** Where the client is sent. */
   readonly location: string;
+  /** The depots that it names as where the same bytes are, each where it was then: one that has moved is not there any more. */
+  readonly places: readonly DepotPlace[];
+  /** The entry group whose name it leads to in their place; left out where it leads to the entry depot itself. */
+  readonly group?: string;
   /** The ticket of a download that is led to its own entry depot, which may make the way to the origin ahead. */
   readonly aheadTicket?: string;
   /** The host that the file is from. */

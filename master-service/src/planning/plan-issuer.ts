@@ -12,7 +12,7 @@ import {
 import type { EntryGroupConfig } from '../config.ts';
 import type { RateCaps } from '../policy/rate-caps.ts';
 import type { IssuedTicket, TicketIssuer } from '../tickets/ticket-issuer.ts';
-import type { Decided, DownloadRequest, IssuedPlan } from './issued-plan.ts';
+import type { Decided, DepotPlace, DownloadRequest, IssuedPlan } from './issued-plan.ts';
 import type { SizeEstimate } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -21,15 +21,8 @@ const WHOLES_OF_LARGE = 4;
 /** A larger file takes longer at 100 Mbit/s than its plan is kept: all that begin with that run beside each other. */
 const LARGE_BYTES = GIB;
 
-/** Where a depot is dialled. */
-interface DepotPlace {
-  readonly host: string;
-  readonly port: number;
-  readonly tls: boolean;
-}
-
 interface PlanIssuerInit {
-  readonly registry: { readonly view: (id: string, nowMs: number) => DepotPlace | undefined };
+  readonly registry: { readonly record: (id: string) => DepotPlace | undefined };
   readonly sizes: Pick<SizeMemory, 'noteTicket'>;
   readonly tickets: TicketIssuer;
 }
@@ -79,11 +72,17 @@ export class PlanIssuer {
       ? this.#ticketFor(url, { route, group }, signalling.ticketKind, jobId, budget.value, nowMs)
       : undefined;
     const ticket = issued?.ticket ?? '';
-    const atDepot = (id: string | undefined) => this.#locationAt(id ?? '', group, ticket, url, kind, nowMs);
+    const named = new Map<string, DepotPlace>();
+    const atDepot = (id: string | undefined) => {
+      const place = this.#placeOf(id ?? '');
+      const byName = group?.depots.includes(place.id) ? group : undefined;
+      if (!byName) named.set(place.id, place);
+      return locationAt(byName ?? place, ticket, url, kind);
+    };
     const first = isChain ? atDepot(signalling.firstDepot) : directLocation(url);
     const elsewhere = route.alternatives.map(([entry]) => entry).filter((entry) => entry !== route.chain[0]);
-    const places = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
-    const others = [...places].filter((place) => place !== first);
+    const locations = kind === 'get' ? new Set(elsewhere.map(atDepot)) : new Set<string>();
+    const others = [...locations].filter((location) => location !== first);
     const isCounted = isChain && !isForTunnel;
     // A name of a group leads to any of its depots.
     const isAwaited = issued?.claims.kind === 'get' && !group;
@@ -96,6 +95,8 @@ export class PlanIssuer {
       alternatives: route.alternatives,
       lanes: route.lanes,
       location: first,
+      places: [...named.values()],
+      ...(group ? { group: group.id } : {}),
       ...(isAwaited ? { aheadTicket: ticket } : {}),
       host: url.host,
       wholes: isCounted ? wholesOf(size, budget.value, isCharged) : Number.POSITIVE_INFINITY,
@@ -123,18 +124,21 @@ export class PlanIssuer {
     return issued;
   }
 
-  /** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */
-  #locationAt(
-    id: string,
-    group: EntryGroupConfig | undefined,
-    ticket: string,
-    url: OriginUrl,
-    kind: TicketKind,
-    nowMs: number,
-  ): string {
-    const depot = this.#init.registry.view(id, nowMs);
+  #placeOf(id: string): DepotPlace {
+    const depot = this.#init.registry.record(id);
     if (!depot) throw new Error(`the plan names ${id}, which is not registered`);
-    const base = depotBaseUrl(group?.depots.includes(id) ? group : depot);
-    return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
+    const { host, port, tls } = depot;
+    return { id, host, port, tls };
   }
+}
+
+/** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */
+function locationAt(
+  place: DepotPlace | EntryGroupConfig,
+  ticket: string,
+  url: OriginUrl,
+  kind: TicketKind,
+): string {
+  const base = depotBaseUrl(place);
+  return kind === 'get' ? `${base}${formatOriginRelayTarget(ticket, url)}` : base;
 }

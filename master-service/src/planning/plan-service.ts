@@ -25,6 +25,7 @@ import { GroupRoutes } from './group-routes.ts';
 import {
   charsOf,
   type Decided,
+  type DepotPlace,
   type DownloadRequest,
   type IssuedPlan,
   isSameWay,
@@ -53,6 +54,7 @@ interface KnownDepot extends PlanningDepot {
 interface KnownDepots {
   readonly views: (nowMs: number) => readonly KnownDepot[];
   readonly view: (id: string, nowMs: number) => KnownDepot | undefined;
+  readonly record: (id: string) => DepotPlace | undefined;
   readonly isUp: (id: string, nowMs: number) => boolean;
   /** How often one of them fails. */
   readonly failuresPerSecond: number;
@@ -132,7 +134,7 @@ export class PlanService {
 
   /**
    * Plans a download. Requests of one client for the same thing within a minute get the same plan, as long as its ticket
-   * is good for so many whole files and its depots are up. Refuses what policy, caps and options refuse.
+   * is good for so many whole files and its depots are up, where it says. Refuses what policy, caps and options refuse.
    */
   plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
     return this.#plan(request, nowMs, false);
@@ -295,12 +297,9 @@ export class PlanService {
   }
 
   // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.
-  #stillHolds(
-    { decision, chain, upDepots, known, host, isAsked }: IssuedPlan,
-    address: string,
-    nowMs: number,
-  ): boolean {
-    const { registry, wishes } = this.#init;
+  #stillHolds(plan: IssuedPlan, address: string, nowMs: number): boolean {
+    const { decision, chain, upDepots, known, host, isAsked } = plan;
+    const { registry, wishes, unreached } = this.#init;
     if (decision === 'chain' && !isAsked && wishes && !wishes.isEmpty) {
       const network = clientPrefix(address);
       if (wishes.prefersDirect(network, host, nowMs)) return false;
@@ -310,7 +309,17 @@ export class PlanService {
       const now = this.#knownNow(address, host, nowMs);
       return upDepots === now.upDepots && known === now.known;
     }
-    return !this.#init.unreached.breaks(chain, nowMs) && chain.every((id) => registry.isUp(id, nowMs));
+    const isWhole = !unreached.breaks(chain, nowMs) && chain.every((id) => registry.isUp(id, nowMs));
+    return isWhole && this.#leadsWhereDepotsAre(plan, nowMs);
+  }
+
+  /** Whether the depots that a plan names are still where it says: a restart may bring one up elsewhere, or out of its entry group. */
+  #leadsWhereDepotsAre({ places, group, chain }: IssuedPlan, nowMs: number): boolean {
+    if (group !== undefined && this.#groupRoutes.groupOf(chain[0], nowMs)?.id !== group) return false;
+    return places.every(({ id, host, port, tls }) => {
+      const now = this.#init.registry.record(id);
+      return now?.host === host && now.port === port && now.tls === tls;
+    });
   }
 
   /** What a plan for these ends is made by, so that it can be told later whether that has changed. */

@@ -186,6 +186,25 @@ describe('a download link', () => {
     expect(locationOf(await rawGet(master.port, link))).toBe('https://origin.example/f#lh-direct');
   });
 
+  test.each([
+    ['at another port', { port: 7999 }, 'http://127.0.0.1:7999'],
+    ['by another name', { host: '127.0.0.9' }, 'http://127.0.0.9:7001'],
+    ['with TLS', { tls: true }, 'https://127.0.0.1:7001'],
+  ])('leads to where its entry depot is, from when on it has proved to be %s', async (_, moved, base) => {
+    const link = '/get/https/origin.example/f';
+    for (let time = 0; time < 2; time += 1)
+      expect(new URL(locationOf(await rawGet(master.port, link))).origin).toBe('http://127.0.0.1:7001');
+    expect((await depots[0]?.nextProcess().register(master, moved))?.status).toBe(200);
+    expect(new URL(locationOf(await rawGet(master.port, link))).origin).toBe(base);
+  });
+
+  test('names alternatives where their entry depots are, from when on they have proved to be elsewhere', async () => {
+    const link = '/get/https/origin.example/f';
+    expect((await rawGet(master.port, link)).headers.link).toContain('//127.0.0.1:7003/');
+    await depots[2]?.nextProcess().register(master, { port: 7999 });
+    expect((await rawGet(master.port, link)).headers.link).toContain('//127.0.0.1:7999/');
+  });
+
   test('of a mouse leads directly to the origin, past the add-on', async () => {
     const answer = await rawGet(master.port, '/get/~size=4000/https/origin.example:8443/f?a');
     expect(answer.headers['longhaul-error']).toBe('port-not-allowed');
