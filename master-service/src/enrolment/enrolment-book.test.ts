@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { generateKeyPair } from '@longhaul/shared/service';
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { EnrolmentBook } from './enrolment-book.ts';
@@ -39,13 +39,13 @@ const newKey = () => generateKeyPair().publicKey;
 const codeOf = (result: Awaited<ReturnType<EnrolmentBook['join']>>) =>
   result.ok ? undefined : result.error.code;
 
-async function join({ book }: Opened, depot: string, token: string, publicKey = newKey()) {
-  return codeOf(await book.join({ id: depot, publicKey, site: 'pe', token }, NOW_MS));
+async function join({ book }: Opened, depot: string, token: string, publicKey = newKey(), nowMs = NOW_MS) {
+  return codeOf(await book.join({ id: depot, publicKey, site: 'pe', token }, nowMs));
 }
 
-async function createToken({ book }: Opened, depot?: string): Promise<string> {
+async function createToken({ book }: Opened, depot?: string, nowMs = NOW_MS): Promise<string> {
   const token = { ...newToken(), ...(depot ? { depot } : {}) };
-  expect((await book.tokens.create(token, NOW_MS)).ok).toBe(true);
+  expect((await book.tokens.create(token, nowMs)).ok).toBe(true);
   return token.id;
 }
 
@@ -71,13 +71,86 @@ test('a token that cannot be kept as used is refused, so that it makes no second
   expect([one.book.keyOf('d1'), one.book.keyOf('d2')]).toEqual([undefined, undefined]);
 });
 
-test('a depot for whose key there is no room is told so however often it asks, and its token is nobody else’s', async () => {
+test('a depot for whose key there is no room is told so however often it asks, and its token stays good', async () => {
   const one = openBook('one');
   const [token, key] = [await createToken(one), newKey()];
   fill(one, DEPOT_ENROLLED, 10);
   expect(await join(one, 'd1', token, key)).toBe('depot-registry-full');
   expect(await join(one, 'd1', token, key)).toBe('depot-registry-full');
-  expect(await join(one, 'd2', token)).toBe('join-token-used');
+  expect(one.book.tokens.list(NOW_MS)).toMatchObject([{ id: token, state: 'open' }]);
+  const [any] = one.facts.store.held(DEPOT_ENROLLED);
+  one.facts.store.forget(DEPOT_ENROLLED, any?.key ?? '');
+  expect(await join(one, 'd2', token)).toBeUndefined();
+  expect(await join(one, 'd1', token, key)).toBe('join-token-used');
+});
+
+test('forty masters that have each taken next keys of sixty depots still let depots join', async () => {
+  const one = openBook('one');
+  const value = { publicKey: newKey(), site: 'pe', token: 'x'.repeat(16), generation: 1 };
+  for (let source = 0; source < 40; source += 1)
+    for (let depot = 0; depot < 60; depot += 1) {
+      const stamp = { source: `other-${source}`, epoch: 1, sequence: depot + 1, timeMs: NOW_MS };
+      one.facts.store.take({ kind: DEPOT_ENROLLED.name, key: `d${depot}`, ...stamp, value }, NOW_MS);
+    }
+  expect(await join(one, 'new', await createToken(one))).toBeUndefined();
+});
+
+describe('when a thousand depots have joined and all but fifty were revoked', () => {
+  const LATER_MS = NOW_MS + 40 * 86_400_000;
+  const keys = Array.from({ length: 1000 }, newKey);
+  let store: MemoryEnrolmentStore;
+  let one: Opened;
+  let other: Opened;
+
+  /** Depots join, all at once. */
+  const joinAll = (name: string, all: readonly string[], nowMs: number) =>
+    Promise.all(
+      all.map(async (key, depot) =>
+        join(one, `${name}${depot}`, await createToken(one, undefined, nowMs), key, nowMs),
+      ),
+    );
+
+  beforeEach(async () => {
+    store = new MemoryEnrolmentStore();
+    [one, other] = [openBook('one', store), openBook('other')];
+    expect(new Set(await joinAll('d', keys, NOW_MS))).toEqual(new Set([undefined]));
+    other.hear(one);
+    const revoked = keys.slice(50);
+    await Promise.all(revoked.map((key, at) => one.book.revokeKey(`d${50 + at}`, key, NOW_MS)));
+    for (const { facts } of [one, other]) facts.store.sweep(LATER_MS);
+  });
+
+  test('others join, and those that were not revoked stay', async () => {
+    const token = await createToken(one, undefined, LATER_MS);
+    const early = await join(one, 'd50', token, newKey(), LATER_MS);
+    expect(early, 'a name is free for tokens that name it, until its room is needed').toBe(
+      'depot-key-mismatch',
+    );
+    const anew = Array.from({ length: 950 }, newKey);
+    expect(new Set(await joinAll('n', anew, LATER_MS))).toEqual(new Set([undefined]));
+    for (const { book } of [one, openBook('one', store, 2)]) {
+      expect(anew.map((_, depot) => book.keyOf(`n${depot}`))).toEqual(anew);
+      expect(keys.slice(0, 50).map((_, depot) => book.keyOf(`d${depot}`))).toEqual(keys.slice(0, 50));
+    }
+    expect(await join(one, 'more', token, newKey(), LATER_MS)).toBe('depot-registry-full');
+  });
+
+  test('no revoked key counts again, whoever tells of it or has followed it', async () => {
+    await joinAll('n', Array.from({ length: 950 }, newKey), LATER_MS);
+    expect(one.book.keyOf('d999')).toBeUndefined();
+    const next = newKey();
+    const renewed = await other.book.renewKey('d999', next, LATER_MS);
+    expect(renewed.ok, 'of a thief, where nobody has heard').toBe(true);
+    const restarted = openBook('one', store, 2);
+    for (const { book, hear } of [one, restarted]) {
+      hear(other);
+      expect(keys.slice(50).filter((key) => !book.isRevoked(key))).toEqual([]);
+      expect(book.isRevoked(next)).toBe(true);
+    }
+    const token = await createToken(one, undefined, LATER_MS);
+    expect(await join(one, 'd999', token, keys[999], LATER_MS)).toBe('depot-key-revoked');
+    expect(codeOf(await restarted.book.renewKey('d999', newKey(), LATER_MS))).toBe('depot-key-revoked');
+  });
 });
 
 test('a revoked key’s owner who took another key at a master that did not know has no key at all', async () => {

@@ -53,11 +53,13 @@ export class EnrolmentBook {
     facts.store.watch(DEPOT_KEY_REVOKED, (now) => {
       this.#revoked = undefined;
       if (now?.value.token !== undefined) this.#revokeAllOf(now.value.token, now.value.depot);
+      if (now) this.#spareRevoked(now.value.depot);
     });
     facts.store.watch(DEPOT_ENROLLED, (now) => {
       const token = now?.value.token ?? '';
       const isOver = this.#revokedTokens.has(token) || (now && this.#isCopied(token, now.key));
       if (now && isOver) this.#revokeAllOf(token, now.key);
+      if (now) this.#spareRevoked(now.key);
     });
     facts.store.watch(JOIN_TOKEN_USED, (now) => this.#refuseBoth(now?.key));
   }
@@ -126,6 +128,8 @@ export class EnrolmentBook {
     const key = this.keyOf(id) ?? store.newest(DEPOT_OWNED, id)?.value.publicKey;
     if (key !== undefined && key !== publicKey && made.value.depot !== id)
       return refuse('depot-key-mismatch');
+    // Who is refused for want of room may come again, with the same token.
+    if (!this.#facts.hasRoomFor(DEPOT_ENROLLED, id)) return refuse('depot-registry-full');
     // First of all the token is used: one that nobody remembers as used would be good again and again.
     if (!this.#facts.learn(JOIN_TOKEN_USED, token, { depot: id, publicKey }, nowMs))
       return refuse('join-tokens-full');
@@ -220,6 +224,13 @@ export class EnrolmentBook {
     this.#revokedTokens.add(token);
     for (const { value, timeMs } of this.#facts.store.all(DEPOT_ENROLLED, depot))
       if (value.token === token) this.#revoke(depot, value.publicKey, timeMs);
+  }
+
+  /** A depot's keys that are revoked make room for others' where there is none: that they are revoked stays known without them. */
+  #spareRevoked(depot: string): void {
+    const { store } = this.#facts;
+    for (const fact of store.all(DEPOT_ENROLLED, depot))
+      if (this.isRevoked(fact.value.publicKey)) store.spare(fact);
   }
 
   /** A token that two have used was copied: nobody can tell which of the two was meant, so neither stays. */

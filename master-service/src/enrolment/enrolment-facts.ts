@@ -59,10 +59,12 @@ export const JOIN_TOKEN_USED = {
   schema: z.looseObject({ depot, publicKey }),
 } satisfies FactKind<unknown>;
 
-/** The key of a depot that has joined. */
+/** The key of a depot that has joined. One that was revoked goes when there is no room for another depot's. */
 export const DEPOT_ENROLLED = {
   keys: DEPOT_ID,
   most: MAX_DEPOTS,
+  // Each of them may have taken a depot's next key.
+  speakers: DEPOT_SPEAKERS,
   whenFull: 'refuse',
   lifeMs: Number.POSITIVE_INFINITY,
   isKept: false,

@@ -100,6 +100,34 @@ describe('a store of facts', () => {
     expect(store.take(fact('a'), 0)).toEqual({ ok: true, value: true });
   });
 
+  test('refuses nothing as long as what is spare makes room, and keeps that until its room is needed', () => {
+    const registry = kind({ whenFull: 'refuse', most: 4, speakers: 4 });
+    const store = new FactStore([registry]);
+    for (const key of ['a', 'b', 'c', 'd']) store.take(fact(key), 0);
+    for (const one of store.held(registry).slice(1)) store.spare(one);
+    store.take(fact('b'), 0);
+    const keys = () => store.held(registry).map(({ key }) => key);
+    expect(keys()).toEqual(['a', 'c', 'd', 'b']);
+    expect(store.take(fact('e'), 0).ok).toBe(true);
+    expect(keys()).toEqual(['a', 'd', 'b', 'e']);
+    expect(store.hasRoomFor(registry, 'f', 'one')).toBe(true);
+    expect(store.take(fact('f'), 0).ok).toBe(true);
+    expect(keys(), 'what was said anew is not spare').toEqual(['a', 'b', 'e', 'f']);
+    expect(['f', 'g'].map((key) => store.hasRoomFor(registry, key, 'one'))).toEqual([true, false]);
+    expect(store.take(fact('g'), 0)).toMatchObject({ error: { code: 'fact-room-full' } });
+  });
+
+  test('lets what is spare of one source go for what another one says, where all is full', () => {
+    const registry = kind({ whenFull: 'refuse', most: 4 });
+    const store = new FactStore([registry]);
+    const tell = (source: string) => store.take(fact(`k${sequence}`, { source }), 0).ok;
+    for (const source of ['one', 'two', 'three', 'four']) while (tell(source));
+    expect([store.counts(), tell('five')]).toEqual([{ figure: 8 }, false]);
+    for (const one of store.held(registry)) if (one.source === 'one') store.spare(one);
+    expect(tell('five')).toBe(true);
+    expect(store.counts()).toEqual({ figure: 8 });
+  });
+
   test('takes nothing that has outlived itself, and forgets what does', () => {
     const store = new FactStore([FIGURE]);
     expect(store.take(fact('a', { timeMs: 0 }), 1001)).toMatchObject({ error: { code: 'fact-outlived' } });

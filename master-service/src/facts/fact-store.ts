@@ -22,6 +22,8 @@ interface Table {
   /** Of each source its facts by key, the one that was replaced longest ago first. */
   readonly bySource: Map<string, OrderedMap<string, Fact>>;
   readonly room: FairRoom;
+  /** Keys of what says nothing any more, by source: it goes when its room is needed. */
+  readonly spare: Map<string, Set<string>>;
   readonly watchers: Set<Watcher<unknown>>;
 }
 
@@ -53,6 +55,7 @@ export class FactStore {
     if (held.size === 0) table.bySource.set(fact.source, held);
     // Behind all others: it was replaced last.
     held.setLast(fact.key, fact);
+    unmark(table.spare, fact);
     for (const watcher of table.watchers) watcher(fact, before);
     return ok(true);
   }
@@ -65,6 +68,23 @@ export class FactStore {
     if (!table || !held || !before) return;
     held.setLast(fact.key, fact);
     for (const watcher of table.watchers) watcher(fact, before);
+  }
+
+  /**
+   * Whether there is room for what a source may say of a thing: it says something of it already, or there is place for one more. What is spare
+   * goes for it.
+   */
+  hasRoomFor(kind: FactKind<unknown>, key: string, source: string): boolean {
+    const table = this.#table(kind);
+    if (table.bySource.get(source)?.get(key)) return true;
+    return hasPlace(table, source) || (kind.whenFull === 'refuse' ? this.#forgetSpare(table, source) : true);
+  }
+
+  /** Takes note that a fact says nothing any more: of a kind whose facts are refused when there is no room, it goes when its room is needed. */
+  spare(fact: Fact): void {
+    const table = this.#tables.get(fact.kind);
+    if (!table?.bySource.get(fact.source)?.get(fact.key)) return;
+    table.spare.set(fact.source, (table.spare.get(fact.source) ?? new Set()).add(fact.key));
   }
 
   /** Whether a value fits its kind, as it is kept then; anything where only a newer master knows the kind. */
@@ -170,8 +190,8 @@ export class FactStore {
 
   #makeRoom(table: Table, source: string): boolean {
     const { kind, room } = table;
-    const take = () => room.usedBy(source) < kind.most && room.take(source, 1);
-    if (kind.whenFull === 'refuse') return take();
+    const take = () => hasPlace(table, source) && room.take(source, 1);
+    if (kind.whenFull === 'refuse') return take() || (this.#forgetSpare(table, source) && take());
     // Where another source has come to speak, one has more than its share now: as much as that goes of its own.
     while (!take()) {
       const oldest = table.bySource.get(source)?.oldest;
@@ -181,6 +201,20 @@ export class FactStore {
     return true;
   }
 
+  /** Forgets as much of what is spare as makes place for one more fact of a source; `false` where that makes none. */
+  #forgetSpare(table: Table, source: string): boolean {
+    const { kind, room, spare } = table;
+    // Where it has as much as one may have, nothing that others have said is in its way.
+    const holders = room.usedBy(source) < kind.most ? [...spare.keys()] : [source];
+    for (const holder of holders) {
+      for (const key of spare.get(holder) ?? []) {
+        this.#forget(table, holder, key);
+        if (hasPlace(table, source)) return true;
+      }
+    }
+    return false;
+  }
+
   #forget(table: Table, source: string, key: string): void {
     const held = table.bySource.get(source);
     const before = held?.get(key);
@@ -188,13 +222,15 @@ export class FactStore {
     held.delete(key);
     if (held.size === 0) table.bySource.delete(source);
     table.room.giveBack(source, 1);
+    unmark(table.spare, before);
     for (const watcher of table.watchers) watcher(undefined, before);
   }
 
   #add(kind: FactKind<unknown>): Table {
     // One source alone gets half of a room, but no more than its most.
     const room = new FairRoom(Math.max(2, kind.speakers ?? 2) * kind.most);
-    const table = { kind, bySource: new Map(), room, watchers: new Set<Watcher<unknown>>() };
+    const watchers = new Set<Watcher<unknown>>();
+    const table: Table = { kind, bySource: new Map(), room, spare: new Map(), watchers };
     this.#tables.set(kind.name, table);
     return table;
   }
@@ -211,4 +247,14 @@ export class FactStore {
       isKept: false,
     });
   }
+}
+
+function hasPlace({ kind, room }: Table, source: string): boolean {
+  return room.usedBy(source) < kind.most && room.hasRoomFor(source, 1);
+}
+
+function unmark(spare: Table['spare'], { source, key }: Fact): void {
+  const keys = spare.get(source);
+  keys?.delete(key);
+  if (keys?.size === 0) spare.delete(source);
 }

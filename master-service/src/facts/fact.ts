@@ -45,7 +45,7 @@ export interface FactKind<Value> {
   readonly most: number;
   /** ... or so many times as many, where each source comes to speak of the same things. */
   readonly speakers?: number;
-  /** When there is no room for a new key: the source's oldest one goes, or the new one is refused. */
+  /** When there is no room for a new key: the source's oldest one goes, or the new one is refused where nothing is spare. */
   readonly whenFull: 'forget-oldest' | 'refuse';
   /** After this a fact says nothing any more. Infinity where it holds until it is replaced. */
   readonly lifeMs: number;

@@ -58,6 +58,11 @@ export class Facts {
     return taken.ok;
   }
 
+  /** Whether this master may learn something of a thing: there is room for it. */
+  hasRoomFor(kind: FactKind<unknown>, key: string): boolean {
+    return this.store.hasRoomFor(kind, key, this.source);
+  }
+
   /**
    * Goes on in an epoch after this one, in which others hold facts by this master's name: the clock was ahead then, and its file was
    * lost. What it says must come after them, so all that it has learned is learned again. `false` where no epoch comes after.
