@@ -532,7 +532,7 @@ export const ERRORS = {
     503,
     'master',
     false,
-    'This master has as many depots as it takes: remove old ones from its registry.',
+    'This master has as many depots as it takes: revoke those that are gone for good, each with `longhaul-master revoke-depot`.',
   ),
   'depot-unreachable': entry(
     502,

@@ -6,6 +6,9 @@ import type { FactKind } from '../facts/fact.ts';
 /** Characters of a process's epoch, or of an address, that somebody else may have made. */
 const MAX_NAME_CHARS = 300;
 
+/** How long is remembered what holds only while a depot is there: one that was not heard for a month has lost it. */
+const STATE_LIFE_MS = 31 * 86_400_000;
+
 const name = z.string().max(MAX_NAME_CHARS);
 const count = z.int().min(0);
 const record = z.looseObject({
@@ -26,6 +29,9 @@ const ofDepots = {
   // Registrations and proofs have a file of their own, which is written at once.
   isKept: false,
 } as const;
+
+/** Of these, too, but nobody needs them of a depot that is gone. */
+const ofDepotsThere = { ...ofDepots, lifeMs: STATE_LIFE_MS } as const;
 
 /** What a depot has registered. */
 export const DEPOT_REGISTERED = {
@@ -48,7 +54,7 @@ export const DEPOT_PROVED = {
 
 /** Why a depot could not prove the address that it had registered. */
 export const DEPOT_NOT_PROVED = {
-  ...ofDepots,
+  ...ofDepotsThere,
   isKept: true,
   name: 'depot-not-proved',
   schema: z.looseObject({ ...record.shape, code: name, detail: name.optional() }),
@@ -62,7 +68,7 @@ const ofKey = { keyStart: name.optional() };
 
 /** The last heartbeat, and how steadily the depot was heard by this source. */
 export const DEPOT_HEARD = {
-  ...ofDepots,
+  ...ofDepotsThere,
   isKept: true,
   name: 'depot-heard',
   schema: z.looseObject({
@@ -89,7 +95,7 @@ export const DEPOT_HEARD = {
 
 /** Heartbeats of other processes than the one that counts, since there were none for a while. */
 export const DEPOT_TWINS = {
-  ...ofDepots,
+  ...ofDepotsThere,
   isKept: true,
   name: 'depot-twins',
   schema: z.looseObject({ ...ofKey, heartbeats: count }),
@@ -97,7 +103,7 @@ export const DEPOT_TWINS = {
 
 /** A depot that was asked whether it is still there, and was not. Counts until it is heard again. */
 export const DEPOT_DOWN = {
-  ...ofDepots,
+  ...ofDepotsThere,
   name: 'depot-down',
   schema: z.looseObject({
     ...ofKey,

@@ -1,12 +1,17 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ok, type RegisterRequest } from '@longhaul/shared';
-import { generateKeyPair } from '@longhaul/shared/service';
-import { expect, test } from 'vitest';
+import { generateKeyPair, openStateFolder } from '@longhaul/shared/service';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { ENROLMENT_FACTS } from '../enrolment/enrolment-facts.ts';
 import { MemoryEnrolmentStore } from '../enrolment/enrolment-store.ts';
+import type { Fact } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { FactsFile } from '../facts/facts-file.ts';
 import { MemoryDepotStore } from '../testing/memory-depot-store.ts';
-import { DEPOT_FACTS, DEPOT_REGISTERED } from './depot-facts.ts';
+import { DEPOT_FACTS, DEPOT_HEARD, DEPOT_REGISTERED } from './depot-facts.ts';
 import { DepotRegistry } from './depot-registry.ts';
 import type { KeptDepot } from './depot-store.ts';
 
@@ -34,6 +39,129 @@ test('a full registry takes no more depots, but one that was never there makes r
   expect((await register('late', 15_001)).ok).toBe(true);
   expect(await register('later', 31_000)).toMatchObject({ ok: true });
   expect(await register('last', 32_000)).toMatchObject({ error: { code: 'depot-registry-full' } });
+});
+
+describe('a thousand depots that have proved an address and were revoked', () => {
+  const beat = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+  let dir: string;
+  let enrolments: MemoryEnrolmentStore;
+  let depots: MemoryDepotStore;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'longhaul-registry-'));
+    enrolments = new MemoryEnrolmentStore();
+    depots = new MemoryDepotStore();
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  /** A master with its files. */
+  function start() {
+    const file = new FactsFile(openStateFolder(dir));
+    const facts = new Facts({ kinds: [...DEPOT_FACTS, ...ENROLMENT_FACTS], epoch: file.epochAfter(0) });
+    const enrolment = new EnrolmentBook({ facts, store: enrolments, emit: () => {} });
+    const registry = new DepotRegistry({
+      facts,
+      enrolment,
+      store: depots,
+      heartbeatSeconds: 5,
+      addresses: POLICY,
+    });
+    file.restore(facts, 0);
+    enrolment.load(0);
+    const come = async (id: string, key: string) => {
+      const stamp = { timeMs: 0, epoch: 'one-epoch', sequence: 1 };
+      const registered = await registry.register({ ...depot(id), publicKey: key }, stamp, 0);
+      const record = registry.record(id);
+      if (record) await registry.noteProof(record, ok({ addresses: ['127.0.0.1'] }), 0);
+      return registered.ok ? registry.view(id, 0)?.state : registered.error.code;
+    };
+    return { facts, file, enrolment, registry, come };
+  }
+
+  test('leave their room to others, also after a restart, and stay away however it is told of them again', async () => {
+    const one = start();
+    const keys = Array.from({ length: 1000 }, () => generateKeyPair().publicKey);
+    let earlier: Fact[] = [];
+    for (const [at, key] of keys.entries()) {
+      expect(await one.come(`x${at}`, key)).toBe('up');
+      if (at === 999) {
+        earlier = [...one.facts.store.facts()];
+        await one.file.save(one.facts, 0);
+      }
+      await one.enrolment.revokeKey(`x${at}`, key, 0);
+    }
+    expect(await one.come('new', publicKey)).toBe('up');
+    expect(one.facts.store.held(DEPOT_HEARD).map(({ key }) => key)).toEqual(['new']);
+    const two = start();
+    await two.registry.load(0);
+    two.registry.hear('new', beat, { timeMs: 0, epoch: 'one-epoch', sequence: 2 }, 0);
+    expect(two.registry.views(0)).toMatchObject([{ id: 'new', state: 'up' }]);
+    for (const fact of earlier) two.facts.store.take({ ...fact, source: 'other' }, 0);
+    expect(two.registry.views(0)).toMatchObject([{ id: 'new', state: 'up' }]);
+    expect(await two.come('x999', keys[999] ?? '')).toBe('depot-key-revoked');
+  });
+
+  test('leave their room to others where another master tells of all of them again', async () => {
+    const one = start();
+    const keys = Array.from({ length: 1000 }, () => generateKeyPair().publicKey);
+    await Promise.all(keys.map((key, at) => one.enrolment.revokeKey(`x${at}`, key, 0)));
+    let sequence = 0;
+    const tellOf = (id: string, key: string) => {
+      sequence += 1;
+      const { id: _, ...place } = { ...depot(id), publicKey: key };
+      const stamp = { source: 'other', epoch: 1, sequence, timeMs: 0 };
+      return one.facts.store.take({ kind: DEPOT_REGISTERED.name, key: id, ...stamp, value: place }, 0).ok;
+    };
+    expect(keys.every((key, at) => tellOf(`x${at}`, key))).toBe(true);
+    expect(tellOf('new', publicKey)).toBe(true);
+    expect(one.registry.views(0)).toMatchObject([{ id: 'new' }]);
+  });
+});
+
+describe('where there is no room for what is heard of depots', () => {
+  const stamp = { timeMs: 0, epoch: 'one-epoch', sequence: 1 };
+
+  /** Other masters tell of so many that there is no room for more. */
+  function fill({ facts }: ReturnType<typeof openRegistry>): void {
+    const value = { process: 'p', heartbeat: 1, draining: false, upSeconds: 0, failures: 0 };
+    for (let source = 0, sequence = 0; source < 60; source += 1) {
+      for (let isTaken = true; isTaken; ) {
+        sequence += 1;
+        const told = { source: `other-${source}`, epoch: 1, sequence, timeMs: 0, value };
+        isTaken = facts.store.take({ kind: DEPOT_HEARD.name, key: `x${sequence}`, ...told }, 0).ok;
+      }
+    }
+  }
+
+  test('a depot that registers is told so, and so is who only asks whether it could', async () => {
+    const one = openRegistry('s1', []);
+    fill(one);
+    expect(one.registry.check(depot('d1'), 0)).toMatchObject({ error: { code: 'depot-registry-full' } });
+    expect(await one.registry.register(depot('d1'), stamp, 0)).toMatchObject({
+      error: { code: 'depot-registry-full' },
+    });
+    expect(one.facts.store.held(DEPOT_REGISTERED)).toEqual([]);
+  });
+
+  test('a depot that another master has taken in is told so when it comes to be heard', async () => {
+    const [one, two] = [openRegistry('s1', []), openRegistry('s2', [])];
+    await one.registry.register(depot('d1'), stamp, 0);
+    two.hear(one.facts);
+    fill(two);
+    const beat = { activeTransfers: 0, draining: false, links: [], sizes: [] };
+    expect(two.registry.hear('d1', beat, { ...stamp, sequence: 2 }, 0)).toMatchObject({
+      error: { code: 'depot-registry-full' },
+    });
+  });
+
+  test('there is again once those depots were gone for a month', async () => {
+    const one = openRegistry('s1', []);
+    fill(one);
+    const monthMs = 31 * 86_400_000;
+    one.facts.store.sweep(monthMs + 1);
+    const later = { ...stamp, timeMs: monthMs + 1 };
+    expect((await one.registry.register(depot('d1'), later, monthMs + 1)).ok).toBe(true);
+    expect(one.registry.view('d1', monthMs + 1)?.state, 'heard').toBe('unproved');
+  });
 });
 
 /** The registry of one master, and what it has learned. */

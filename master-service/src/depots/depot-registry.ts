@@ -23,7 +23,7 @@ import { type Fact, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PromisedDownload } from '../planning/promised-download.ts';
 import type { ProvedPlace } from './address-proof.ts';
-import { DEPOT_FACTS, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
+import { DEPOT_FACTS, DEPOT_HEARD, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
 import { type DepotState, type News, RegisteredDepot } from './registered-depot.ts';
@@ -96,18 +96,26 @@ export class DepotRegistry {
     for (const kind of KEYED_FACTS) {
       facts.store.watch(kind, (now) => {
         if (now && this.#isClaim(now)) onClaimed?.(now.key, now.source);
+        // Others may not have heard of that yet, and tell it again.
+        if (now && enrolment.isRevoked(now.value.publicKey)) facts.store.spare(now);
       });
     }
     facts.store.watch(DEPOT_ENROLLED, (now, before) => this.#refresh((now ?? before)?.key ?? ''));
     facts.store.watch(DEPOT_KEY_REVOKED, (now) => {
-      const revoked = [...this.#depots.values()].filter(({ record }) => record.publicKey === now?.key);
-      for (const { record } of revoked) this.#refresh(record.id);
+      if (!now) return;
+      const revoked = [...this.#depots.values()].filter(({ record }) => record.publicKey === now.key);
+      for (const id of new Set([...revoked.map(({ record }) => record.id), now.value.depot])) {
+        this.#refresh(id);
+        // Its name, and the room that it took, are others' now.
+        if (!this.#hasKey(id)) this.#forget(id);
+      }
     });
   }
 
   /** Reads what earlier runs have kept, for ever. */
   async load(nowMs: number): Promise<void> {
     for (const { id, proof, ...place } of await this.#store.load()) {
+      if (this.#enrolment.isRevoked(place.publicKey)) continue;
       // What a file of facts has said already is newer.
       if (this.#facts.store.newest(DEPOT_OWNED, id)) continue;
       const provedAtMs = proof?.provedAtMs ?? 0;
@@ -132,7 +140,8 @@ export class DepotRegistry {
     const known = this.#depots.get(record.id);
     const depot = known?.record.publicKey === record.publicKey ? known : this.#depotOf(record);
     if (!depot.replays.take(stamp, nowMs)) return refuse('request-replayed');
-    if (!known) this.#makeRoom(nowMs);
+    // Else it would be registered and never be `up`, and nobody would know.
+    if (!this.#makeRoom(record.id, nowMs)) return refuse('depot-registry-full');
     this.#keep(depot);
     const hasMoved = depot.register(record, stamp, nowMs);
     if (hasMoved) await this.#save();
@@ -154,8 +163,7 @@ export class DepotRegistry {
     // An id belongs to the key that has joined with a token; to one that has proved an address; before that, to one that is heard of.
     const isOthers = known && known.record.publicKey !== publicKey && (known.isOwned || known.isHeard(nowMs));
     if (enrolled === undefined ? isOthers : enrolled !== publicKey) return refuse('depot-key-mismatch');
-    const hasRoom =
-      known !== undefined || this.#depots.size < MAX_DEPOTS || this.#findGone(nowMs) !== undefined;
+    const hasRoom = this.#hasRoomFor(id) || this.#findGone(id, nowMs) !== undefined;
     return hasRoom ? ok({ id, publicKey, host: host.value, port, tls }) : refuse('depot-registry-full');
   }
 
@@ -165,7 +173,7 @@ export class DepotRegistry {
     return isNew ? ok(undefined) : refuse('request-replayed');
   }
 
-  /** Takes in a heartbeat, and says what of it is new. `depot-twice`, `depot-unknown`. */
+  /** Takes in a heartbeat, and says what of it is new. `depot-twice`, `depot-unknown`, `depot-registry-full`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<News> {
     return this.#depots.get(id)?.hear(heartbeat, stamp, nowMs) ?? refuse('depot-unknown');
   }
@@ -270,9 +278,24 @@ export class DepotRegistry {
     });
   }
 
-  #makeRoom(nowMs: number): void {
-    const gone = this.#depots.size < MAX_DEPOTS ? undefined : this.#findGone(nowMs);
-    if (gone) this.#forget(gone.record.id);
+  /** Forgets depots that were never there until there is room for one; `false` where that is not enough. */
+  #makeRoom(id: string, nowMs: number): boolean {
+    while (!this.#hasRoomFor(id)) {
+      const gone = this.#findGone(id, nowMs);
+      if (!gone) return false;
+      this.#forget(gone.record.id);
+    }
+    return true;
+  }
+
+  /** Whether a depot is known or may be, with all that this master has to say of it. */
+  #hasRoomFor(id: string): boolean {
+    const known = this.#depots.get(id);
+    if (!known && this.#depots.size >= MAX_DEPOTS) return false;
+    // Whose it is nobody says again.
+    const owned = known?.isOwned ? [] : [DEPOT_OWNED];
+    const kinds = [DEPOT_REGISTERED, DEPOT_PROVED, DEPOT_HEARD, ...owned];
+    return kinds.every((kind) => this.#facts.hasRoomFor(kind, id));
   }
 
   #forget(id: string): void {
@@ -314,6 +337,13 @@ export class DepotRegistry {
     return (this.#enrolment.keyOf(id) ?? publicKey) === publicKey && !this.#enrolment.isRevoked(publicKey);
   }
 
+  /** Whether anybody says of a depot that it has a key that counts. */
+  #hasKey(id: string): boolean {
+    return KEYED_FACTS.some((kind) =>
+      this.#facts.store.all(kind, id).some(({ value }) => this.#counts(id, value.publicKey)),
+    );
+  }
+
   /** Whether a fact says that a depot has another key than the one that its id belongs to. */
   #isClaim({ key: id, source, value: { publicKey } }: Fact<{ readonly publicKey: string }>): boolean {
     const depot = this.#depots.get(id);
@@ -321,9 +351,11 @@ export class DepotRegistry {
     return source !== this.#facts.source && owner !== undefined && owner !== publicKey;
   }
 
-  /** A depot that was never there and is not heard of. */
-  #findGone(nowMs: number): RegisteredDepot | undefined {
-    return [...this.#depots.values()].find((depot) => !depot.isOwned && !depot.isHeard(nowMs));
+  /** A depot that was never there and is not heard of, other than this one. */
+  #findGone(than: string, nowMs: number): RegisteredDepot | undefined {
+    return [...this.#depots.values()].find(
+      (depot) => depot.record.id !== than && !depot.isOwned && !depot.isHeard(nowMs),
+    );
   }
 
   /** Keeps who has proved an address once; the others have nothing that is worth it. */

@@ -233,7 +233,7 @@ export class RegisteredDepot {
 
   /**
    * Takes in a heartbeat, and says what of it is new. `depot-twice` to another process than the one that counts;
-   * `depot-unknown` when that one drains or is not heard of any more, so that this one may register.
+   * `depot-unknown` when that one drains or is not heard of any more, so that this one may register; `depot-registry-full`.
    */
   hear(
     { draining, activeTransfers, isMoving, entryGroup, uplink, batch = 0 }: HeartbeatRequest,
@@ -247,7 +247,8 @@ export class RegisteredDepot {
     const taken = this.#takenBatch(process);
     const load = { activeTransfers, isMoving, ...(uplink ? { uplink } : {}) };
     const numbers = { heartbeat: sequence, batch: Math.max(batch, taken) };
-    this.#learnHeard({ process, ...numbers, draining, entryGroup, ...load }, nowMs);
+    const isLearned = this.#learnHeard({ process, ...numbers, draining, entryGroup, ...load }, nowMs);
+    if (!isLearned) return refuse('depot-registry-full');
     return ok(batch === 0 || batch > taken ? 'all' : 'state');
   }
 
@@ -293,10 +294,10 @@ export class RegisteredDepot {
     return true;
   }
 
-  #learnHeard(heard: Heard, nowMs: number): void {
+  #learnHeard(heard: Heard, nowMs: number): boolean {
     const { id } = this.#record;
     const upTime = countHeard(this.#facts, id, this.#lostAfterMs, nowMs);
-    this.#facts.learn(DEPOT_HEARD, id, { keyStart: this.#keyStart, ...heard, ...upTime }, nowMs);
+    return this.#facts.learn(DEPOT_HEARD, id, { keyStart: this.#keyStart, ...heard, ...upTime }, nowMs);
   }
 
   /** Number of the newest batch of reports that any master has taken from a process; 0 where there was none. */
