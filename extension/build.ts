@@ -20,7 +20,7 @@ export interface BuildOptions {
   readonly updateBase?: string;
 }
 
-/** What masters say to operators and to depots alone, and depots to each other. */
+/** What masters say to operators and to depots alone, or to who chooses a chain by hand, and depots to each other and to scripts of pages. */
 const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'caller-not-proved',
   'depot-address-not-allowed',
@@ -29,6 +29,8 @@ const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'name-not-listed',
   'no-other-chain',
   'too-many-challenges',
+  'via-not-allowed',
+  'worker-script-refused',
 ]);
 /** Failures that never travel over HTTP, and those that masters tell depots of: nobody tells the add-on of them. */
 const UNHEARD = Object.entries(ERRORS).filter(
