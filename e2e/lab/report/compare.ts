@@ -21,15 +21,17 @@ export function compareCells(ours: Cell, other: Cell): Comparison | null {
   return { ratio, verdict: verdictOf(ratio, Math.min(ours.lines.length, other.lines.length)) };
 }
 
-/** Values of transfers that shared a repeat, and with it the random numbers of their links. */
+/** Values of transfers that shared a repeat and the random numbers of their links, which those of runs with different seeds do not. */
 export function pairsOf(
   ours: readonly TransferLine[],
   others: readonly TransferLine[],
   valueOf: (line: TransferLine) => number | undefined,
 ): Pair[] {
-  const byRepeat = new Map(others.map((line) => [line.repeat, valueOf(line)]));
+  const byRepeat = new Map(others.map((line) => [line.repeat, line]));
   return ours.flatMap((line): Pair[] => {
-    const [above, below] = [valueOf(line), byRepeat.get(line.repeat)];
+    const other = byRepeat.get(line.repeat);
+    if (other?.seed !== line.seed) return [];
+    const [above, below] = [valueOf(line), valueOf(other)];
     return above === undefined || below === undefined ? [] : [[above, below]];
   });
 }
