@@ -1,4 +1,6 @@
+import type { CongestionControl } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
+import type { Scenario } from '../experiment.ts';
 import { EXPERIMENTS } from '../experiments/experiments.ts';
 import { MATRIX } from '../experiments/matrix.ts';
 import { RNP } from '../experiments/rnp.ts';
@@ -42,6 +44,27 @@ describe('the plan of a run', () => {
     const half = order.length / 2;
     expect(new Set(order.slice(0, half)).size).toBe(half);
     expect(new Set(order.slice(half)).size).toBe(half);
+  });
+
+  test.each<[string, (scenario: Scenario) => readonly string[], CongestionControl]>([
+    ['depots', ({ depots }) => depots, 'bbr'],
+    ['an origin', ({ origin }) => [origin], 'cubic'],
+  ])('has a network for each way that %s can send: kept connections keep theirs', (_, sitesOf, usual) => {
+    const [scenario] = RNP.scenarios;
+    if (!scenario) throw new Error('rnp has no scenario');
+    const sending = (congestionControl: CongestionControl): Scenario => {
+      const { topology } = scenario;
+      const named = sitesOf(scenario).flatMap((id) => {
+        const site = topology.sites[id];
+        return site ? [[id, { ...site, congestionControl }] as const] : [];
+      });
+      const sites = { ...topology.sites, ...Object.fromEntries(named) };
+      return { ...scenario, id: congestionControl, topology: { ...topology, sites } };
+    };
+    const stintsOf = (scenarios: readonly Scenario[]) =>
+      planRun({ ...RNP, scenarios, full: { repeats: 1 } }, { quick: false, seed: 1 }).stints;
+    expect(stintsOf([sending('bbr'), sending('cubic')])).toHaveLength(2);
+    expect(stintsOf([scenario, sending(usual)])).toHaveLength(1);
   });
 
   test('stays a few transfers with a scenario that takes long to set up', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Experiment, Extent, Scenario } from '../experiment.ts';
+import { siteSettings } from '../network/site-settings.ts';
 import { LabRefusal } from '../refusal.ts';
 import { fingerprintOf } from '../results/run-info.ts';
 import { seededRandom } from '../results/seeded-random.ts';
@@ -161,13 +162,19 @@ function refuseUnknown(
   );
 }
 
-/** Scenarios with the same key differ only in what can be changed while a network lives; routes follow the delays. */
+/**
+ * Scenarios with the same key differ only in what can be changed while a network lives; routes follow the delays. What origin
+ * and depots send with and receive into cannot: depots and rivals keep connections from one scenario to the next, and these
+ * keep what they began with.
+ */
 function stageKey(scenario: Scenario): string {
   if (scenario.isUntold) return scenario.id;
   const { topology, client, origin, depots, master, tls, start } = scenario;
   const links = topology.links.map((link) => ('wire' in link ? link : [link.between, link.rttMs]));
   const sites = Object.keys(topology.sites);
-  return JSON.stringify([sites, links, client, origin, depots, master ?? null, tls ?? false, start ?? null]);
+  const keepers = [origin, ...depots].flatMap((id) => topology.sites[id] ?? []).map(siteSettings);
+  const stands = [client, origin, depots, master ?? null];
+  return JSON.stringify([sites, links, keepers, stands, tls ?? false, start ?? null]);
 }
 
 function seedOf(seed: number, scenario: string, repeat: number): number {
