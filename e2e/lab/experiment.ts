@@ -123,7 +123,7 @@ export interface Experiment {
   readonly quick: Extent;
   /** Further choices, by the names that `--set` takes; their parts have different repeats. */
   readonly sets?: Readonly<Record<string, readonly Extent[]>>;
-  /** A transfer is ended after so many seconds; null: never. */
+  /** A transfer is ended after so many seconds; null: only when it takes longer than any of the lab's. */
   readonly cutSeconds: number | null;
   /** Transfers of every variant before the next scenario's turn comes; for scenarios that take long to set up. */
   readonly repeatsPerTurn: number;

@@ -20,7 +20,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function fetchFrom(page: RequestListener, cutSeconds: number | null = null) {
+async function fetchFrom(page: RequestListener, cutSeconds = 60) {
   bench = await startTransferBench({ pages: { '/page': page } });
   const output = join(folder, 'file.bin');
   const attempts = await repeatedCurl(

@@ -17,11 +17,10 @@ export async function repeatedCurl(
   request: TransferRequest,
   place: { readonly folder: string; readonly output: string },
 ): Promise<readonly [CurlAttempt, ...CurlAttempt[]]> {
-  const endMs = performance.now() + (request.cutSeconds ?? Number.POSITIVE_INFINITY) * 1000;
+  const endMs = performance.now() + request.cutSeconds * 1000;
   const options = ['--continue-at', '-', ...STALL_OPTIONS];
   const once = () => {
-    const secondsLeft = Math.max((endMs - performance.now()) / 1000, 0.1);
-    const cutSeconds = request.cutSeconds === null ? null : secondsLeft;
+    const cutSeconds = Math.max((endMs - performance.now()) / 1000, 0.1);
     return curlAttempt({ ...request, cutSeconds }, { ...place, options });
   };
   const first = await once();

@@ -1,6 +1,7 @@
 import { formatBytes } from '@longhaul/shared';
 import type { Run } from '../results/join-results.ts';
 import type { RunInfo } from '../results/run-info.ts';
+import { LONGEST_TRANSFER_SECONDS } from '../transfers/transfer.ts';
 import { byScenario, type Cell } from './cells.ts';
 import { escapeMarkdown, inlineCode } from './markdown-table.ts';
 import { counted, listed } from './numbers.ts';
@@ -19,8 +20,9 @@ export function runItems(plan: ReportPlan, runs: readonly Run[], cells: readonly
 
 function runItem({ info, lines }: Run): string {
   const { options } = info;
-  const cut =
-    options.cutSeconds === null ? 'no transfer is cut' : `a transfer is cut after ${options.cutSeconds} s`;
+  // Where none shall be cut, one that takes longer than any is.
+  const cutSeconds = options.cutSeconds ?? (lines.some(({ cut }) => cut) ? LONGEST_TRANSFER_SECONDS : null);
+  const cut = cutSeconds === null ? 'no transfer is cut' : `a transfer is cut after ${cutSeconds} s`;
   const how = `${counted(lines.length, 'transfer')}, repeats: ${options.repeat}${options.quick ? ' (quick)' : ''}, seed ${options.seed}; ${cut}`;
   return `${commandItem(info)}; ${momentsItem(info)}; ${how}`;
 }

@@ -100,6 +100,18 @@ describe('every report', () => {
     expect(markdown).toMatch(/were cut, of which (\d+) had right bytes so far; none failed/);
   });
 
+  it('says after which time transfers are cut, also where none should have been', () => {
+    const info = { options: { repeat: 5, quick: false, cutSeconds: null, seed: 1 } };
+    const uncut = changed(imaginedSplit(3), () => ({ cut: undefined }));
+    expect(report(uncut, { info }).markdown).toContain('; no transfer is cut');
+    const [slow, ...others] = uncut.lines;
+    if (!slow) throw new Error('nothing was imagined');
+    const cut = { ...slow, sha256Ok: null, cut: true, prefixOk: true, receivedBytes: 1e6 } as const;
+    rmSync(folder, { recursive: true });
+    const { markdown } = report({ ...uncut, lines: [cut, ...others] }, { info });
+    expect(markdown).toContain('; a transfer is cut after 1800 s');
+  });
+
   it('says how many transfers left the way that was planned, and where', () => {
     const ours = (line: TransferLine) => ['chain3', 'auto'].includes(line.variant);
     const kept = changed(imaginedMatrix(3), (line) => (ours(line) ? { wayChanges: 0 } : {}));

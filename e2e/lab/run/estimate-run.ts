@@ -1,5 +1,6 @@
 import type { Scenario, Variant } from '../experiment.ts';
 import { boundBps, predictedBps } from '../experiments/predictions.ts';
+import { LONGEST_TRANSFER_SECONDS } from '../transfers/transfer.ts';
 import { LEARNING_DOWNLOADS, type RunPlan, type Stint } from './plan-run.ts';
 
 /** Between two transfers: clients start and end, links settle, counters are read. As measured on two cores. */
@@ -16,13 +17,13 @@ const UNKNOWN_FACTOR = 2;
 export interface RunEstimate {
   /** As the models have it; about. */
   readonly likelySeconds: number;
-  /** If every transfer were cut; Infinity where none is. */
+  /** If every transfer were cut; Infinity where none shall be. */
   readonly mostSeconds: number;
 }
 
 /** How long a run takes: transfers by what each takes or by the cut, and set-up. */
 export function estimateRun(plan: RunPlan): RunEstimate {
-  const cutSeconds = plan.cutSeconds ?? Number.POSITIVE_INFINITY;
+  const cutSeconds = plan.cutSeconds ?? LONGEST_TRANSFER_SECONDS;
   const overhead = plan.stints.reduce((sum, stint) => sum + overheadOf(stint), 0);
   const transfers = plan.stints.flatMap(({ turns }) => turns.flatMap((turn) => turn.transfers));
   const likely = transfers.reduce((sum, { scenario, variant }) => {
@@ -30,7 +31,9 @@ export function estimateRun(plan: RunPlan): RunEstimate {
     const runs = scenario.start === 'warm' ? 2 : 1;
     return sum + (way ? runs * Math.min(cutSeconds, secondsOf(scenario, way)) : 0);
   }, 0);
-  return { likelySeconds: likely + overhead, mostSeconds: transfers.length * cutSeconds + overhead };
+  const mostSeconds =
+    plan.cutSeconds === null ? Number.POSITIVE_INFINITY : transfers.length * cutSeconds + overhead;
+  return { likelySeconds: likely + overhead, mostSeconds };
 }
 
 function secondsOf(scenario: Scenario, variant: Variant): number {

@@ -10,7 +10,12 @@ import { originBytes } from '../hosts/origin-content.ts';
 import { aria2Transfer } from '../transfers/aria2-transfer.ts';
 import { curlTransfer } from '../transfers/curl-transfer.ts';
 import { rangesTransfer } from '../transfers/ranges-transfer.ts';
-import type { Transfer, TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
+import {
+  LONGEST_TRANSFER_SECONDS,
+  type Transfer,
+  type TransferOutcome,
+  type TransferRequest,
+} from '../transfers/transfer.ts';
 import type { Stage } from './stage.ts';
 
 /** A name for the file that no transfer has had before, so that no plan and no ticket is used twice. */
@@ -21,7 +26,7 @@ export function fetchVariant(variant: Variant, request: TransferRequest): Promis
   return transferOf(variant)(request);
 }
 
-/** What a client needs to fetch a scenario's file in one of its ways. */
+/** What a client needs to fetch a scenario's file in one of its ways; without a cut it has {@link LONGEST_TRANSFER_SECONDS}. */
 export function requestOf(
   stage: Stage,
   scenario: Scenario,
@@ -35,7 +40,7 @@ export function requestOf(
     site: scenario.client,
     url: urlOf(stage, variant, path, scenario.sizeBytes),
     expected: originBytes(scenario.sizeBytes),
-    cutSeconds,
+    cutSeconds: cutSeconds ?? LONGEST_TRANSFER_SECONDS,
     ...(stage.caFile ? { caFile: stage.caFile } : {}),
   };
 }

@@ -2,13 +2,7 @@ import { join } from 'node:path';
 import { requireProgram } from '../programs.ts';
 import { parseAria2ControlFile } from './aria2-control-file.ts';
 import { type ByteCheck, checkBytes, firstDifference } from './check-bytes.ts';
-import {
-  type ClientRun,
-  LONGEST_TRANSFER_SECONDS,
-  readOutput,
-  runClient,
-  withTransferFolder,
-} from './run-client.ts';
+import { type ClientRun, readOutput, runClient, withTransferFolder } from './run-client.ts';
 import type { Transfer, TransferRequest } from './transfer.ts';
 
 const FILE_NAME = 'file.bin';
@@ -26,10 +20,10 @@ export function aria2Transfer(connections: number): Transfer {
         site,
         folder,
         command: [requireProgram('aria2c'), ...aria2Options(request, connections, folder)],
-        endAfterSeconds: cutSeconds ?? LONGEST_TRANSFER_SECONDS,
+        endAfterSeconds: cutSeconds,
         signal: 'SIGINT',
       });
-      const isCut = cutSeconds !== null && run.endedAfterSeconds !== null && run.code !== 0;
+      const isCut = run.endedAfterSeconds !== null && run.code !== 0;
       const file = readOutput(join(folder, FILE_NAME));
       const has = isCut
         ? checkInterrupted(file, readOutput(join(folder, `${FILE_NAME}.aria2`)), expected)

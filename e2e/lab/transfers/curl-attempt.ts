@@ -6,7 +6,7 @@ import {
   isCutByCurl,
   parseCurlMetrics,
 } from './curl-command.ts';
-import { type ClientRun, LONGEST_TRANSFER_SECONDS, runClient } from './run-client.ts';
+import { type ClientRun, runClient } from './run-client.ts';
 import type { TransferRequest } from './transfer.ts';
 
 /** One process of curl, from its start to its end. */
@@ -31,12 +31,12 @@ export async function curlAttempt(
     site,
     folder,
     command: [...traced, ...options, ...curlDownload(request, output)],
-    endAfterSeconds: cutSeconds === null ? LONGEST_TRANSFER_SECONDS : cutSeconds + DEADLINE_GRACE_SECONDS,
+    endAfterSeconds: cutSeconds + DEADLINE_GRACE_SECONDS,
     signal: 'SIGKILL',
   });
   const metrics = parseCurlMetrics(run.stdout)[0];
   // Killed by the driver, for curl itself may miss its time; an end by anybody else is a failure.
-  const wasKilled = cutSeconds !== null && run.endedAfterSeconds !== null && run.code === null;
+  const wasKilled = run.endedAfterSeconds !== null && run.code === null;
   const isCut = metrics ? isCutByCurl(metrics, cutSeconds) : wasKilled;
   if (isCut || metrics?.exitcode === 0) return { run, metrics, isCut };
   return { run, metrics, isCut, failure: failureOf(metrics?.errormsg, run.stderr) };

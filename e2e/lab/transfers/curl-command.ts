@@ -27,7 +27,7 @@ export function curlDownload({ url, cutSeconds, caFile }: TransferRequest, file:
   const options = ['--location', '--fail', '--silent', '--show-error', '--http1.1', '--no-buffer'];
   options.push('--noproxy', '*', '--connect-timeout', String(CONNECT_TIMEOUT_SECONDS));
   options.push('--write-out', '%{json}\n', '--output', file);
-  if (cutSeconds !== null) options.push('--max-time', String(cutSeconds));
+  options.push('--max-time', String(cutSeconds));
   if (caFile !== undefined) options.push('--cacert', caFile);
   return [...options, url];
 }
@@ -49,7 +49,7 @@ export function parseCurlMetrics(stdout: string): CurlMetrics[] {
 const EXIT_TIMED_OUT = 28;
 
 /** Whether a transfer was ended by `--max-time` and by nothing else. */
-export function isCutByCurl(metrics: CurlMetrics, cutSeconds: number | null): boolean {
+export function isCutByCurl(metrics: CurlMetrics, cutSeconds: number): boolean {
   // curl rounds its deadline to milliseconds.
-  return cutSeconds !== null && metrics.exitcode === EXIT_TIMED_OUT && metrics.time_total > cutSeconds - 0.01;
+  return metrics.exitcode === EXIT_TIMED_OUT && metrics.time_total > cutSeconds - 0.01;
 }

@@ -8,7 +8,7 @@ import {
   isCutByCurl,
   parseCurlMetrics,
 } from './curl-command.ts';
-import { LONGEST_TRANSFER_SECONDS, readOutput, runClient, withTransferFolder } from './run-client.ts';
+import { readOutput, runClient, withTransferFolder } from './run-client.ts';
 import type { Transfer, TransferOutcome, TransferRequest } from './transfer.ts';
 
 interface Part {
@@ -39,7 +39,7 @@ export function rangesTransfer(connections: number): Transfer {
         site,
         folder,
         command: [...curlProgram(), ...parallel, ...downloads],
-        endAfterSeconds: cutSeconds === null ? LONGEST_TRANSFER_SECONDS : cutSeconds + DEADLINE_GRACE_SECONDS,
+        endAfterSeconds: cutSeconds + DEADLINE_GRACE_SECONDS,
         signal: 'SIGKILL',
       });
       const wasKilled = run.endedAfterSeconds !== null && run.code === null;
@@ -63,8 +63,7 @@ function outcomeOf(
   metrics: readonly CurlMetrics[],
   killedSeconds: number | null,
 ): TransferOutcome {
-  const isCut =
-    metrics.some((one) => isCutByCurl(one, cutSeconds)) || (killedSeconds !== null && cutSeconds !== null);
+  const isCut = metrics.some((one) => isCutByCurl(one, cutSeconds)) || killedSeconds !== null;
   let error: string | undefined;
   let receivedBytes = 0;
   for (const { output, start, end } of parts) {

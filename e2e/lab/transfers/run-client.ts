@@ -5,8 +5,6 @@ import type { Network } from '../network/network.ts';
 
 /** A client asked to end that has not done so by then hangs. */
 const END_GRACE_MS = 5000;
-/** No transfer of the lab takes this long; a client that does is ended, so that an experiment always ends. */
-export const LONGEST_TRANSFER_SECONDS = 1800;
 
 export interface ClientRun {
   /** Exit code; null when a signal ended it. */

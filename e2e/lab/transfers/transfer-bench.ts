@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type OriginServer, startOrigin } from '../../overlay/origin-server.ts';
 import { originBytes, originContent } from '../hosts/origin-content.ts';
 import { loopbackNetwork } from './loopback-network.ts';
-import type { Transfer, TransferOutcome } from './transfer.ts';
+import { LONGEST_TRANSFER_SECONDS, type Transfer, type TransferOutcome } from './transfer.ts';
 
 /** Large enough for 16 pieces of 1 MiB, small enough to be quick. */
 export const BENCH_BYTES = 20_000_000;
@@ -34,13 +34,17 @@ export async function startTransferBench(
   });
   return {
     origin,
-    fetch: async (transfer, path, { cutSeconds, expected = originBytes(BENCH_BYTES) } = {}) => {
+    fetch: async (
+      transfer,
+      path,
+      { cutSeconds = LONGEST_TRANSFER_SECONDS, expected = originBytes(BENCH_BYTES) } = {},
+    ) => {
       const outcome = await transfer({
         network: loopbackNetwork(folder),
         site: 'here',
         url: path.startsWith('http') ? path : `http://127.0.0.1:${origin.port}${path}`,
         expected,
-        cutSeconds: cutSeconds ?? null,
+        cutSeconds,
       });
       const left = readdirSync(folder);
       if (left.length > 0) throw new Error(`the transfer left ${left.join(', ')} behind`);

@@ -1,5 +1,8 @@
 import type { Network } from '../network/network.ts';
 
+/** No transfer of the lab takes this long: one that does is cut, also where none shall be, so that an experiment always ends. */
+export const LONGEST_TRANSFER_SECONDS = 1800;
+
 /** A file that a client fetches, and how long it may take. */
 export interface TransferRequest {
   readonly network: Network;
@@ -9,8 +12,8 @@ export interface TransferRequest {
   readonly url: string;
   /** The bytes that have to arrive. */
   readonly expected: Buffer;
-  /** Ended after so many seconds; null: never. */
-  readonly cutSeconds: number | null;
+  /** Ended after so many seconds. */
+  readonly cutSeconds: number;
   /** Authority for https. */
   readonly caFile?: string;
 }
