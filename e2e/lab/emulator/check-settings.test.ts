@@ -13,8 +13,9 @@ const RIGHT: DirectionSettings = {
 
 test('settings at the edge of what is possible are accepted', () => {
   expect(checkDirection(RIGHT)).toEqual([]);
-  expect(checkDirection({})).toEqual([]);
-  expect(checkDirection({ loss: { kind: 'independent', rate: 1 }, queue: { bytes: 0.5 } })).toEqual([]);
+  expect(checkDirection({ ...RIGHT, loss: { kind: 'independent', rate: 1 }, queue: { bytes: 0.5 } })).toEqual(
+    [],
+  );
 });
 
 test.each<[string, Partial<DirectionSettings>, RegExp]>([
@@ -27,13 +28,26 @@ test.each<[string, Partial<DirectionSettings>, RegExp]>([
   ['a queue without room', { queue: { bytes: 0 } }, /^queue is 0 bytes/],
   ['an endless queue', { queue: { packets: Number.POSITIVE_INFINITY } }, /^queue is Infinity packets/],
   ['a loss in percent', { loss: { kind: 'independent', rate: 5 } }, /^loss.rate is 5: give a probability/],
+  ['no rate at all', { rateBps: undefined }, /^rateBps is missing: give it/],
+  ['no queue at all', { queue: undefined }, /^queue is missing: give it/],
+  ['a queue that is a number', { queue: 20 as never }, /^queue is 20: give \{ bytes \} or \{ packets \}/],
+  [
+    'a line that holds more than the emulator',
+    { rateBps: 2e9, delayMs: 600, queue: { bytes: 1e6 } },
+    /^rate x delay \+ queue is 152 MB, of which the emulator holds 67.1 MB: make/,
+  ],
+  [
+    'a queue that holds more than the emulator',
+    { rateBps: 1e6, queue: { packets: 50_000 } },
+    /^rate x delay \+ queue is 76.3 MB/,
+  ],
   [
     'an unknown loss model',
     { loss: { kind: 'weibull' } as never },
     /^loss is of kind weibull: give one of none/,
   ],
 ])('%s is refused', (_, settings, mistake) => {
-  expect(checkDirection(settings)).toEqual([expect.stringMatching(mistake)]);
+  expect(checkDirection({ ...RIGHT, ...settings })).toEqual([expect.stringMatching(mistake)]);
 });
 
 test('all mistakes are named at once', () => {

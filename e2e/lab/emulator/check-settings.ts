@@ -1,10 +1,24 @@
+import { formatBytes } from '@longhaul/shared';
 import type { DirectionSettings, LinkSettings } from './link-settings.ts';
+import { MEMORY_BYTES, wantedMemory } from './packet-direction.ts';
 
 /** Longest delay and jitter, in milliseconds: more is surely seconds given as milliseconds. */
 const LONGEST_DELAY_MS = 60_000;
+/** Types do not hold what is told from outside: a setting that is left out would be one that nobody chose. */
+const NEEDED = ['delayMs', 'jitterMs', 'loss', 'rateBps', 'queue'] as const;
 
 /** Every mistake in the settings of one direction, one sentence part each; none when they are right. */
-export function checkDirection(settings: Partial<DirectionSettings>): string[] {
+export function checkDirection(settings: DirectionSettings): string[] {
+  const mistakes = [...checkThere(settings), ...checkValues(settings)];
+  // How much is under way can be said only of settings that are right.
+  return mistakes.length > 0 ? mistakes : checkMemory(settings);
+}
+
+function checkThere(settings: Partial<DirectionSettings>): string[] {
+  return NEEDED.filter((name) => settings[name] === undefined).map((name) => `${name} is missing: give it`);
+}
+
+function checkValues(settings: Partial<DirectionSettings>): string[] {
   const { delayMs, jitterMs, loss, rateBps, queue } = settings;
   const mistakes: string[] = [];
   if (delayMs !== undefined && !isDelay(delayMs)) {
@@ -21,6 +35,14 @@ export function checkDirection(settings: Partial<DirectionSettings>): string[] {
   return mistakes;
 }
 
+function checkMemory(settings: DirectionSettings): string[] {
+  const wantedBytes = wantedMemory(settings);
+  if (wantedBytes <= MEMORY_BYTES) return [];
+  return [
+    `rate x delay + queue is ${formatBytes(wantedBytes)}, of which the emulator holds ${formatBytes(MEMORY_BYTES)}: make the link slower or shorter, or its queue smaller`,
+  ];
+}
+
 /** Every mistake in the settings of a link, with the direction in front. */
 export function checkLink(settings: LinkSettings): string[] {
   return (['forward', 'backward'] as const).flatMap((direction) =>
@@ -29,6 +51,8 @@ export function checkLink(settings: LinkSettings): string[] {
 }
 
 function checkQueue(queue: DirectionSettings['queue']): string[] {
+  if (typeof queue !== 'object' || queue === null)
+    return [`queue is ${JSON.stringify(queue)}: give { bytes } or { packets }`];
   const [unit, limit] = 'bytes' in queue ? ['bytes', queue.bytes] : ['packets', queue.packets];
   if (Number.isFinite(limit) && limit > 0) return [];
   return [`queue is ${limit} ${unit}: give a number above 0`];

@@ -71,17 +71,22 @@ export async function startEmulator(
     throw new LabRefusal(greeting.code, greeting.message);
   }
 
+  const settings = new Map(links.map((link) => [link.name, link.settings]));
   async function set(
     link: string,
     direction: LinkDirection | 'both',
     change: Partial<DirectionSettings>,
   ): Promise<void> {
-    const known = links.map(({ name }) => name);
-    refuseMistakes([
-      ...(known.includes(link) ? [] : [`there is no link ${link}: name one of ${known.join(', ')}`]),
-      ...checkDirection(change),
-    ]);
+    const before = settings.get(link);
+    if (!before)
+      throw new LabRefusal(
+        'lab-input-invalid',
+        `there is no link ${link}: name one of ${[...settings.keys()].join(', ')}.`,
+      );
     const directions = direction === 'both' ? (['forward', 'backward'] as const) : [direction];
+    const changed = directions.map((name) => [name, { ...before[name], ...change }] as const);
+    refuseMistakes([...new Set(changed.flatMap(([, wanted]) => checkDirection(wanted)))]);
+    settings.set(link, { ...before, ...Object.fromEntries(changed) });
     await connection.ask({ kind: 'set', link, directions, change });
   }
 

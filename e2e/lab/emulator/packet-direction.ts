@@ -3,9 +3,9 @@ import { LossProcess } from './loss-process.ts';
 import { MAX_PACKET_BYTES, PacketRing } from './packet-ring.ts';
 import { RandomStream } from './random-stream.ts';
 
-/** Memory for packets under way, per direction: 0.5 s of 1 Gbit/s. When it is full, packets count as dropped by the queue. */
+/** Memory for packets under way, per direction: 0.5 s of 1 Gbit/s. Settings that need more are refused. */
 export const MEMORY_BYTES = 64 * 2 ** 20;
-/** Memory of a direction whose rate knows no limit: nothing tells how much will be under way. */
+/** Memory of a direction whose rate knows no limit: nothing tells how much will be under way. What finds it full counts as dropped by the queue. */
 const UNLIMITED_RATE_MEMORY_BYTES = 16 * 2 ** 20;
 /** Beyond rate times delay plus queue, for packets that wait for the next turn and for gaps where the memory wraps. */
 const SPARE_MEMORY_BYTES = 64 * MAX_PACKET_BYTES;
@@ -211,7 +211,8 @@ export class PacketDirection {
 /** Packets of a queue counted in packets are taken for full ones of Ethernet. */
 const FULL_FRAME_BYTES = 1514;
 
-function wantedMemory(settings: DirectionSettings): number {
+/** Bytes that a direction may have under way: what is on the line, and the queue. */
+export function wantedMemory(settings: DirectionSettings): number {
   if (settings.rateBps === Number.POSITIVE_INFINITY) return UNLIMITED_RATE_MEMORY_BYTES;
   const onTheLine = (settings.rateBps * (settings.delayMs + settings.jitterMs)) / 8000;
   const queued = 'bytes' in settings.queue ? settings.queue.bytes : settings.queue.packets * FULL_FRAME_BYTES;

@@ -52,6 +52,18 @@ describe('a topology', () => {
     ['no rate', { rateBps: 0 }, 'rateBps is 0'],
     ['a loss above one', { loss: 1.5 }, 'loss.rate is 1.5'],
     ['no queue', { queue: { packets: 0 } }, 'queue is 0 packets'],
+    ['a rate left out', { rateBps: undefined }, 'rateBps is missing'],
+    ['a queue left out', { queue: undefined }, 'queue is missing'],
+    [
+      'a way back whose rate is taken away',
+      { backward: { rateBps: undefined as never } },
+      'backward: rateBps is missing',
+    ],
+    [
+      'more under way than the emulator holds',
+      { rttMs: 1200, rateBps: 2e9, queue: { bytes: 1e6 } },
+      'rate x delay + queue is 152 MB, of which the emulator holds 67.1 MB',
+    ],
     ['a negative jitter', { jitterMs: -2 }, 'jitterMs is -2'],
     ['an impossible way back', { backward: { rateBps: -5 } }, 'backward: rateBps is -5'],
     [

@@ -167,9 +167,19 @@ describe.skipIf(obstacle)('the emulator', () => {
   test('refuses a change that is impossible or of a link that is not there', async () => {
     const emulator = await startEmulator([ownLink()], 1);
     try {
-      await expect(emulator.set('a:c', 'both', { delayMs: Number.NaN })).rejects.toMatchObject({
+      await expect(emulator.set('a:c', 'both', { delayMs: 1 })).rejects.toMatchObject({
         code: 'lab-input-invalid',
-        message: expect.stringMatching(/no link a:c: name one of a:b; delayMs is NaN/) as unknown,
+        message: expect.stringMatching(/no link a:c: name one of a:b\./) as unknown,
+      });
+      await expect(emulator.set('a:b', 'both', { delayMs: Number.NaN })).rejects.toMatchObject({
+        code: 'lab-input-invalid',
+        message: expect.stringMatching(/^delayMs is NaN/) as unknown,
+      });
+      // Neither alone is too much for the emulator's memory.
+      await emulator.set('a:b', 'forward', { rateBps: 2e9 });
+      await expect(emulator.set('a:b', 'both', { delayMs: 600 })).rejects.toMatchObject({
+        code: 'lab-input-invalid',
+        message: expect.stringMatching(/^rate x delay \+ queue is 15\d MB/) as unknown,
       });
       await expect(emulator.reseed(0.5)).rejects.toMatchObject({ code: 'lab-input-invalid' });
     } finally {
