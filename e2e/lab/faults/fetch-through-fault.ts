@@ -10,6 +10,7 @@ import { parseCurlTrace } from '../transfers/curl-trace.ts';
 import { clientLogFile, readOutput, withTransferFolder } from '../transfers/run-client.ts';
 import type { TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
 import { type BreakableHost, breakDepot, mendHost } from './break-depot.ts';
+import { depotAt } from './depot-at.ts';
 import { PauseMeter } from './pause-meter.ts';
 import { repeatedCurl } from './repeated-curl.ts';
 import { watchGrowth } from './watch-growth.ts';
@@ -119,9 +120,11 @@ function hostAt(
   position: FaultPosition,
   chain: readonly string[],
 ): BreakableHost {
-  const index = { first: 0, middle: Math.floor(chain.length / 2), last: chain.length - 1 }[position];
-  const site = chain[index];
-  if (site === undefined) throw new Error('the master led the client to no depot that could be broken');
+  const site = depotAt(position, chain);
+  if (site === undefined)
+    throw new Error(
+      `the master led the client through ${chain.join(', ') || 'no depot'}: there is no ${position} depot that could be broken`,
+    );
   return {
     network,
     site,
