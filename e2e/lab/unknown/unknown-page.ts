@@ -11,6 +11,7 @@ import {
   directScoreOf,
   firstsAgainstDirect,
   followings,
+  hasOracle,
   inGroups,
   LAST,
   predictionError,
@@ -56,8 +57,8 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
     bulletList([
       `First download of each of ${counted(firsts.length, 'pair')}: ${fixed(median(firsts))} of direct in the median, ${fixed(min(firsts))} at worst (wanted: ${TARGET.first} in the median)`,
       ...windows(scored).map(({ to, own }) => {
-        const { value, low, high } = meanInterval(own.map(scoreOf));
-        return `The last ${own.length} of the first ${to}: ${fixed(value)} of the oracle [${fixed(low)}–${fixed(high)}]${wantedAt(to)}; direct would have had ${fixed(mean(own.map(directScoreOf)))}`;
+        const { value, low, high } = meanInterval(finite(own, scoreOf));
+        return `The last ${own.length} of the first ${to}: ${fixed(value)} of the oracle [${fixed(low)}–${fixed(high)}]${wantedAt(to)}; direct would have had ${fixed(mean(finite(own, directScoreOf)))}`;
       }),
       ...followings(scored).map(({ state, firstNumber, after }) =>
         after
@@ -84,14 +85,15 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
     ...[...pictures.keys()].map(
       (file) => `![${file.endsWith('regret.svg') ? 'Regret' : 'Score'} over downloads](pictures/${file})`,
     ),
+    ...besideCharts(scored),
     markdownTable(
       ['downloads', 'states', 'score', 'of direct', 'regret, median', 'chains', 'prediction off by'],
       inGroups(scored, PER_POINT).map((own) => [
         spanOf(own),
         [...new Set(own.map(({ line }) => line.state))].join(', '),
-        fixed(mean(own.map(scoreOf))),
-        fixed(mean(own.map(directScoreOf))),
-        percent(median(own.map(regretOf))),
+        fixed(mean(finite(own, scoreOf))),
+        fixed(mean(finite(own, directScoreOf))),
+        percent(median(own.filter(hasOracle).map(regretOf))),
         String(own.filter(({ line }) => line.chain.length > 0).length),
         percent(predictionError(own)),
       ]),
@@ -113,9 +115,9 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
             line.state,
             seconds(directSeconds),
             seconds(oracleSeconds),
-            wayText(oracleWay),
+            hasOracle(first) ? wayText(oracleWay) : '',
             String(own.length),
-            fixed(mean(own.map(scoreOf))),
+            fixed(mean(finite(own, scoreOf))),
           ],
         ];
       }),
@@ -139,6 +141,7 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
       ],
       scored
         .slice(LAST)
+        .filter(hasOracle)
         .toSorted((one, other) => scoreOf(one) - scoreOf(other))
         .slice(0, WORST_SHOWN)
         .map(({ line, oracleSeconds, oracleWay }) => [
@@ -147,7 +150,7 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
           line.origin,
           line.state,
           wayText(line),
-          seconds(line.seconds),
+          line.isRight ? seconds(line.seconds) : 'failed',
           line.plan ? seconds(line.plan.predictedSeconds) : '',
           line.plan ? seconds(line.plan.predictedDirectSeconds) : '',
           seconds(oracleSeconds),
@@ -169,6 +172,24 @@ function windows(scored: readonly Scored[]): { readonly to: number; readonly own
 function wantedAt(to: number): string {
   if (to < 2 * LAST) return to === LAST ? ` (wanted: ${TARGET.after20})` : '';
   return ` (wanted: ${to > 100 ? TARGET.after100 : TARGET.after20})`;
+}
+
+/** What the charts do not show; nothing where they show all. */
+function besideCharts(scored: readonly Scored[]): string[] {
+  const failed = scored.filter(({ line }) => !line.isRight).length;
+  const unjudged = scored.filter((one) => !hasOracle(one)).length;
+  return [
+    ...(failed > 0
+      ? [
+          `Failed: ${failed} of ${scored.length} planned downloads. Such a one has the score 0, and stands in no regret of the chart.`,
+        ]
+      : []),
+    ...(unjudged > 0
+      ? [
+          `Without an oracle, because no way by hand arrived: ${unjudged} of ${scored.length} planned downloads. These stand in neither chart.`,
+        ]
+      : []),
+  ];
 }
 
 function regretChart(scored: readonly Scored[]): string {
@@ -211,9 +232,17 @@ function overDownloads(scored: readonly Scored[], { series, ...chart }: OverDown
     series: series.map(({ label, of }, at) => ({
       label,
       series: at + 1,
-      points: groups.map((own) => ({ level: spanOf(own), ...meanInterval(own.map(of)) })),
+      points: groups.flatMap((own) => {
+        const values = finite(own, of);
+        return values.length > 0 ? [{ level: spanOf(own), ...meanInterval(values) }] : [];
+      }),
     })),
   });
+}
+
+/** A mean with a download that took for ever in it, or that has no oracle, would say nothing of the others. */
+function finite(own: readonly Scored[], of: (scored: Scored) => number): number[] {
+  return own.map(of).filter(Number.isFinite);
 }
 
 function spanOf(own: readonly Scored[]): string {

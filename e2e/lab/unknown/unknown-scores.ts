@@ -4,7 +4,7 @@ import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
 /** A download that the master planned, beside what was measured of its pair in this state. */
 export interface Scored {
   readonly line: AutoLine;
-  /** The least median of all ways, and that way. */
+  /** The least median of all ways, and that way; NaN where no way by hand arrived. */
   readonly oracleSeconds: number;
   readonly oracleWay: Pick<OracleLine, 'chain' | 'lanes'>;
   readonly directSeconds: number;
@@ -34,7 +34,9 @@ export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
         const [first] = measured;
         return first ? [{ way: first, seconds: median(measured.map(secondsOf)) }] : [];
       });
-      const best = ways.toSorted((one, other) => one.seconds - other.seconds)[0];
+      const best = ways
+        .filter(({ seconds }) => Number.isFinite(seconds))
+        .toSorted((one, other) => one.seconds - other.seconds)[0];
       const direct = ways.find(({ way }) => way.chain.length === 0);
       const pair = `${line.client} ${line.origin}`;
       const isFirst = !met.has(pair);
@@ -49,12 +51,17 @@ export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
     });
 }
 
-/** The oracle's time over the download's: 1 is as good. */
+/** Whether there is something to hold it against. */
+export function hasOracle({ oracleSeconds }: Scored): boolean {
+  return Number.isFinite(oracleSeconds);
+}
+
+/** The oracle's time over the download's: 1 is as good, 0 failed. NaN without an oracle. */
 export function scoreOf({ line, oracleSeconds }: Scored): number {
   return oracleSeconds / secondsOf(line);
 }
 
-/** How much longer than the oracle's it took, as a share. */
+/** How much longer than the oracle's it took, as a share; infinite when it failed. NaN without an oracle. */
 export function regretOf(scored: Scored): number {
   return 1 / scoreOf(scored) - 1;
 }
@@ -72,32 +79,30 @@ export interface Following {
   readonly after?: { readonly downloads: number; readonly seconds: number };
 }
 
-/** For each spell but the first, when its change was followed. */
+/** For each spell but the first, when its change was followed; who has no oracle tells nothing of that. */
 export function followings(scored: readonly Scored[]): Following[] {
   const spells = [...Map.groupBy(scored, ({ line }) => line.spell).values()].slice(1);
   return spells.flatMap((own) => {
     const [first] = own;
     if (!first) return [];
-    const from = own.findIndex((_, at) => {
-      const next = own.slice(at, at + FOLLOWED.downloads);
+    const judged = own.filter(hasOracle);
+    const good = judged.find((_, at) => {
+      const next = judged.slice(at, at + FOLLOWED.downloads);
       return next.length === FOLLOWED.downloads && median(next.map(scoreOf)) >= FOLLOWED.score;
     });
     const { state, number, atSeconds } = first.line;
-    const good = own[from]?.line;
-    return [
-      {
-        state,
-        firstNumber: number,
-        ...(good ? { after: { downloads: from, seconds: good.atSeconds - atSeconds } } : {}),
-      },
-    ];
+    const after = good && {
+      downloads: good.line.number - number,
+      seconds: good.line.atSeconds - atSeconds,
+    };
+    return [{ state, firstNumber: number, ...(after ? { after } : {}) }];
   });
 }
 
-/** Of each first download of a pair, the direct time over its own. */
+/** Of each first download of a pair that arrived directly by hand, the direct time over its own. */
 export function firstsAgainstDirect(scored: readonly Scored[]): number[] {
   return scored
-    .filter(({ isFirst }) => isFirst)
+    .filter(({ isFirst, directSeconds }) => isFirst && Number.isFinite(directSeconds))
     .map(({ line, directSeconds }) => directSeconds / secondsOf(line));
 }
 
@@ -108,10 +113,10 @@ export function inGroups<T>(all: readonly T[], size: number): T[][] {
   return groups;
 }
 
-/** Mean of |ln(measured / predicted)| where a plan is known. */
+/** Mean of |ln(measured / predicted)| of downloads that arrived, where a plan is known. */
 export function predictionError(scored: readonly Scored[]): number {
-  const errors = scored.flatMap(({ line }) =>
-    line.plan ? [Math.abs(Math.log(secondsOf(line) / line.plan.predictedSeconds))] : [],
+  const errors = scored.flatMap(({ line: { plan, seconds, isRight } }) =>
+    plan && isRight ? [Math.abs(Math.log(seconds / plan.predictedSeconds))] : [],
   );
   return mean(errors);
 }

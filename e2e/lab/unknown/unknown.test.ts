@@ -7,7 +7,15 @@ import { sideBySide, type Task } from '../run/side-by-side.ts';
 import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
 import { unknownPage } from './unknown-page.ts';
 import { bestWays, checkWorld, drawDownloads, measuredPairs, occupiedBy } from './unknown-plan.ts';
-import { followings, scoredDownloads, scoreOf } from './unknown-scores.ts';
+import {
+  directScoreOf,
+  firstsAgainstDirect,
+  followings,
+  hasOracle,
+  regretOf,
+  scoredDownloads,
+  scoreOf,
+} from './unknown-scores.ts';
 
 const common = { client: 'c', origin: 'o', isRight: true, latenessMs: 1, load: 0, lanes: 1 };
 const oracle = (chain: string[], seconds: number, state = 'quiet', repeat = 1): OracleLine => ({
@@ -154,14 +162,58 @@ describe('scores', () => {
     ]);
   });
 
+  test('of a pair of which every way by hand failed are none', () => {
+    const never = { isRight: false };
+    const lines = [
+      { ...oracle([], 4), ...never },
+      { ...oracle(['d1'], 2), ...never },
+      auto(1, 3),
+      auto(2, 1, never),
+    ];
+    const scored = scoredDownloads(lines);
+    expect(scored.map(hasOracle)).toEqual([false, false]);
+    expect(scored.flatMap((one) => [scoreOf(one), regretOf(one), directScoreOf(one)])).toEqual(
+      Array.from({ length: 6 }, () => Number.NaN),
+    );
+    expect(firstsAgainstDirect(scored)).toEqual([]);
+  });
+
+  const info = describeRun({
+    experiment: 'unknown',
+    planFingerprint: 'x',
+    command: 'npm run lab -- unknown',
+    options: { repeat: 1, quick: false, cutSeconds: null, seed: 1 },
+    programs: [],
+  });
+
+  test('become a page with charts of those that did not fail, which says how many did', () => {
+    const predicted = { plan: { reason: 'r', predictedSeconds: 2, predictedDirectSeconds: 4 } };
+    const lines: UnknownLine[] = [
+      ...byHand,
+      ...Array.from({ length: 25 }, (_, at) => auto(at + 1, 2, { isRight: at !== 22, ...predicted })),
+    ];
+    const { markdown, pictures } = unknownPage({ info, lines }, 'page');
+    expect(markdown).toContain('Failed: 1 of 25 planned downloads.');
+    expect(markdown).toContain('The last 20 of the first 25: 0.950 of the oracle');
+    expect(markdown).toMatch(/\| 21–25 \| quiet \| 0.800 \| 0.500 \| 0.0 % \| 0 \| 0.0 % \|/);
+    expect(markdown).toMatch(/\| 23 \| c \| o \| quiet \| direct \| failed \|/);
+    expect([markdown, ...pictures.values()].join()).not.toMatch(/NaN|Infinity/);
+  });
+
+  test('become a page also where every way of a pair failed, which says how many downloads that concerns', () => {
+    const lines: UnknownLine[] = [
+      ...byHand,
+      { ...oracle([], 4), origin: 'dead', isRight: false },
+      ...Array.from({ length: 25 }, (_, at) => auto(at + 1, 2, at < 3 ? { origin: 'dead' } : {})),
+    ];
+    const { markdown, pictures } = unknownPage({ info, lines }, 'page');
+    expect(markdown).toContain('no way by hand arrived: 3 of 25 planned downloads.');
+    expect(markdown).toContain('| c | dead | quiet | never | never |  | 3 |  |');
+    expect(markdown).toContain('First download of each of 1 pair:');
+    expect([markdown, ...pictures.values()].join()).not.toMatch(/NaN|Infinity/);
+  });
+
   test('become a page with charts', () => {
-    const info = describeRun({
-      experiment: 'unknown',
-      planFingerprint: 'x',
-      command: 'npm run lab -- unknown',
-      options: { repeat: 1, quick: false, cutSeconds: null, seed: 1 },
-      programs: [],
-    });
     const lines: UnknownLine[] = [
       ...byHand,
       ...Array.from({ length: 25 }, (_, at) => auto(at + 1, at < 5 ? 4 : 2)),
