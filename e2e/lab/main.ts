@@ -3,15 +3,11 @@ import { join, resolve } from 'node:path';
 import { measureAnycast } from './anycast/anycast-command.ts';
 import { type LabCommand, readCommandLine, USAGE } from './command-line.ts';
 import { rivalOf } from './experiment.ts';
-import { EXPERIMENTS } from './experiments/experiments.ts';
-import { reportPlanOf } from './experiments/report-plan-of.ts';
 import { measureMasters } from './masters/masters-command.ts';
 import { measureModel } from './model/model-command.ts';
 import { obey } from './obey.ts';
-import { LabRefusal } from './refusal.ts';
-import { writeReport } from './report/write-report.ts';
+import { reportResults } from './report-results.ts';
 import { labObstacle } from './requirements.ts';
-import { joinResults } from './results/join-results.ts';
 import { progressLine, secondsLeft } from './results/progress.ts';
 import { openLineFile, openResultFile } from './results/result-file.ts';
 import { describeRun, fingerprintOf } from './results/run-info.ts';
@@ -21,7 +17,7 @@ import { estimateRun } from './run/estimate-run.ts';
 import { type PlannedTransfer, planRun, type RunPlan } from './run/plan-run.ts';
 import { runExperiment } from './run/run-experiment.ts';
 import { selfTest } from './self-test/self-test.ts';
-import { selfTestLineSchema } from './self-test/self-test-line.ts';
+import { SELF_TEST_NAME, selfTestLineSchema } from './self-test/self-test-line.ts';
 import { writeSelfTestReport } from './self-test/write-self-test-report.ts';
 import { simulate } from './simulation/sim-command.ts';
 import { measureUnknown } from './unknown/unknown-command.ts';
@@ -154,16 +150,7 @@ function formatHours(seconds: number): string {
 }
 
 function report(resultFiles: readonly string[], outFolder: string | undefined): void {
-  const { experiment: name } = joinResults(resultFiles);
-  const experiment = EXPERIMENTS.find((known) => known.name === name);
-  if (!experiment)
-    throw new LabRefusal(
-      'lab-result-file',
-      `${resultFiles.join(', ')}: the experiment '${name}' is not known here.`,
-    );
-  const plan = reportPlanOf(experiment);
-  const { page } = writeReport({ resultFiles, plan, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) });
-  process.stdout.write(`${page}\n`);
+  process.stdout.write(`${reportResults(resultFiles, resolve(outFolder ?? DEFAULT_FOLDER))}\n`);
 }
 
 async function showSelfTest(command: Extract<LabCommand, { kind: 'self-test' }>): Promise<void> {
@@ -172,8 +159,8 @@ async function showSelfTest(command: Extract<LabCommand, { kind: 'self-test' }>)
   const folder = command.outFolder ?? DEFAULT_FOLDER;
   const file = resolve(command.resultFile ?? join(folder, 'self-test.jsonl'));
   const info = describeRun({
-    experiment: 'self-test',
-    planFingerprint: fingerprintOf(['self-test', Date.now()]),
+    experiment: SELF_TEST_NAME,
+    planFingerprint: fingerprintOf([SELF_TEST_NAME, Date.now()]),
     command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
     programs: [],
     options: { repeat: 1, quick: false, cutSeconds: null, seed: 1 },

@@ -89,6 +89,16 @@ export function openLineFile<Line>(file: string, wanted: RunInfo, schema: z.ZodT
 
 /** Reads a result, finished or not. Throws a refusal when there is none or a line is wrong. */
 export function readLineFile<Line>(file: string, schema: z.ZodType<Line>): Lines<Line> {
+  const { info, content } = readDescribed(file);
+  return { info, lines: readLines(file, content, schema).lines };
+}
+
+/** Reads how a result came about, whatever its lines are of. Throws a refusal when there is none. */
+export function readRunInfo(file: string): RunInfo {
+  return readDescribed(file).info;
+}
+
+function readDescribed(file: string): { readonly info: RunInfo; readonly content: Buffer } {
   const content = readIfThere(file);
   if (!content)
     throw new LabRefusal('lab-result-file', `${file} does not exist: run an experiment with --json first.`);
@@ -99,7 +109,7 @@ export function readLineFile<Line>(file: string, schema: z.ZodType<Line>): Lines
       `${sidecarOf(file)} is missing or damaged: without it nobody knows how ${file} was measured, so run the experiment again.`,
     );
   }
-  return { info, lines: readLines(file, content, schema).lines };
+  return { info, content };
 }
 
 function begin<Line>(file: string, info: RunInfo): LineFile<Line> {
