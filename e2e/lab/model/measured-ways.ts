@@ -2,19 +2,13 @@ import type { Scenario } from '../experiment.ts';
 import { type ModelledWay, modelledWay } from '../experiments/predictions.ts';
 import { LabRefusal } from '../refusal.ts';
 import { isFailed } from '../report/cells.ts';
-import { median } from '../results/statistics.ts';
+import { type MedianTime, medianTime } from '../results/median-time.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
 import { drawnExperiment, MOST_DRAWN } from './drawn-chains.ts';
 import { GRID_CELLS, type Half } from './grid-cells.ts';
 
 /** What a way is for: constants are fitted on the first, and all are judged on the others. */
 export type PartOfRun = Half | 'drawn';
-
-/** How long a way takes; a bound: longer than that, because its transfers were cut. */
-export interface MedianTime {
-  readonly seconds: number;
-  readonly isBound: boolean;
-}
 
 /** All transfers of one way under one set of conditions, with what the model is asked of it. */
 export interface MeasuredWay {
@@ -58,13 +52,3 @@ function conditionsOf(seed: number): { readonly part: PartOfRun; readonly scenar
 }
 
 const keyOf = ({ scenario, variant }: Pick<TransferLine, 'scenario' | 'variant'>) => `${scenario} ${variant}`;
-
-/** The median of transfers of which those that were cut took longer than any other: a time where it is not among these. */
-export function medianTime(lines: readonly Pick<TransferLine, 'seconds' | 'cut'>[]): MedianTime {
-  const whole = lines.filter(({ cut }) => !cut).length;
-  return {
-    seconds: median(lines.map(({ seconds }) => seconds)),
-    // With an even number both in the middle have to be whole.
-    isBound: whole <= Math.floor(lines.length / 2),
-  };
-}

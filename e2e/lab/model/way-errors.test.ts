@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { medianTime } from '../results/median-time.ts';
 import { CUT, cellOf, imaginedLegs, imaginedLine } from './imagined-lines.ts';
-import { measuredWays, medianTime } from './measured-ways.ts';
+import { measuredWays } from './measured-ways.ts';
 import {
   errorOfSpread,
   errorsOf,

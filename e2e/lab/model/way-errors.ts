@@ -2,8 +2,9 @@ import { FITTED, type FittedConstants } from '@longhaul/shared';
 import { spreadOf } from '../experiments/model-errors.ts';
 import { modelledSeconds } from '../experiments/predictions.ts';
 import { isLate } from '../report/cells.ts';
+import { medianTime } from '../results/median-time.ts';
 import { type Estimate, type Interval, mean, ratioOfMedians } from '../results/statistics.ts';
-import { type MeasuredWay, medianTime } from './measured-ways.ts';
+import type { MeasuredWay } from './measured-ways.ts';
 
 /** Within so many standard deviations lie half, and 95 %, of what is normally distributed. */
 const HALF_OF_NORMAL = 0.6745;

@@ -8,7 +8,7 @@ import { sideBySide } from '../run/side-by-side.ts';
 import { planBehind } from '../stage/asked-plan.ts';
 import { ticketOf } from '../stage/fetch-variant.ts';
 import type { TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
-import type { OracleLine, UnknownLine } from './unknown-line.ts';
+import { type OracleLine, outcomeOf, type UnknownLine } from './unknown-line.ts';
 import {
   bestWays,
   drawDownloads,
@@ -201,11 +201,9 @@ async function enter(world: UnknownWorld, stage: UnknownStage, state: string): P
   if (stateOf(world, state).crossTraffic) await delay(FLOWS_SETTLE_MS);
 }
 
-async function measured({ network }: UnknownStage, { seconds, isRight, error }: TransferOutcome) {
+async function measured({ network }: UnknownStage, outcome: TransferOutcome) {
   return {
-    seconds: rounded(seconds, 4),
-    isRight,
-    ...(error === undefined ? {} : { error }),
+    ...outcomeOf(outcome),
     latenessMs: rounded(await network.takeLateness(), 2),
     load: machineLoad(),
   };

@@ -9,6 +9,7 @@ import { describeRun, fingerprintOf } from '../results/run-info.ts';
 import { runUnknown, type UnknownPlan } from './run-unknown.ts';
 import { unknownLineSchema } from './unknown-line.ts';
 import { checkWorld } from './unknown-plan.ts';
+import { CUT_SECONDS } from './unknown-stage.ts';
 import { writeUnknownReport } from './write-unknown-report.ts';
 
 export interface UnknownCommand {
@@ -96,7 +97,7 @@ export async function measureUnknown(
     experiment,
     planFingerprint: fingerprintOf([UNKNOWN_NAME, world, plan]),
     command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: plan.measurements, quick: false, cutSeconds: null, seed: plan.seed },
+    options: { repeat: plan.measurements, quick: false, cutSeconds: CUT_SECONDS, seed: plan.seed },
     programs: ['curl'],
   });
   const file = openLineFile(path, info, unknownLineSchema);

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { rounded } from '../results/rounded.ts';
+import type { TransferOutcome } from '../transfers/transfer.ts';
 
 const download = {
   client: z.string(),
@@ -8,8 +10,12 @@ const download = {
   /** The entry depot first; empty for direct. */
   chain: z.array(z.string()),
   lanes: z.number(),
+  /** Until it ended, or was cut. */
   seconds: z.number(),
+  /** Of what was cut: as far as it came. */
   isRight: z.boolean(),
+  /** It was ended after so long: the whole file takes longer. */
+  cut: z.literal(true).optional(),
   error: z.string().optional(),
   /** How late the emulator was at worst since the download before ended. */
   latenessMs: z.number(),
@@ -51,3 +57,13 @@ export const unknownLineSchema = z.discriminatedUnion('kind', [
 export type UnknownLine = z.infer<typeof unknownLineSchema>;
 export type OracleLine = Extract<UnknownLine, { kind: 'oracle' }>;
 export type AutoLine = Extract<UnknownLine, { kind: 'auto' }>;
+
+/** What of a line a client's transfer decides. */
+export function outcomeOf({ seconds, isRight, isCut, error }: TransferOutcome) {
+  return {
+    seconds: rounded(seconds, 4),
+    isRight,
+    ...(isCut ? { cut: true as const } : {}),
+    ...(error === undefined ? {} : { error }),
+  };
+}

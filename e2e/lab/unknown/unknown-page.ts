@@ -46,6 +46,7 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
   const last = scored.at(-1)?.line;
   const lateness = lines.map(({ latenessMs }) => latenessMs);
   const failed = lines.filter(({ isRight }) => !isRight).length;
+  const cut = lines.filter((line) => line.cut).length;
   const pictures = new Map([
     [`${name}-regret.svg`, regretChart(scored)],
     [`${name}-score.svg`, scoreChart(scored)],
@@ -76,7 +77,8 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
       `${worldOf(info.experiment)}One master; links of the topology are told to nobody. The oracle of a pair in a state of the world: the least median of all ways that were measured by hand before, direct and the fastest chains by the true links, over an overlay of its own at the same sites`,
       'Score: the oracle’s time over that of the download, the redirect included, in the mean with its 95 % interval. Regret: the inverse less 1',
       `A change counts as followed from the first of three downloads on that have 0.9 in the median`,
-      `${counted(oracle.length, 'download')} by hand, ${scored.length} planned; ${failed} failed. Packets left the emulator up to ${max(lateness).toFixed(0)} ms late, ${median(lateness).toFixed(1)} ms in the median`,
+      `${counted(oracle.length, 'download')} by hand, ${scored.length} planned; ${failed} failed${cut > 0 ? `, ${cut} were cut` : ''}. Packets left the emulator up to ${max(lateness).toFixed(0)} ms late, ${median(lateness).toFixed(1)} ms in the median`,
+      ...(cut > 0 ? [cutItem(info.options.cutSeconds)] : []),
       commandItem(info),
       momentsItem(info),
       machineItem(info),
@@ -107,13 +109,13 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
       ].flatMap((own) => {
         const [first] = own;
         if (!first) return [];
-        const { line, directSeconds, oracleSeconds, oracleWay } = first;
+        const { line, directSeconds, isDirectBound, oracleSeconds, oracleWay } = first;
         return [
           [
             line.client,
             line.origin,
             line.state,
-            seconds(directSeconds),
+            seconds(directSeconds, isDirectBound),
             seconds(oracleSeconds),
             hasOracle(first) ? wayText(oracleWay) : '',
             String(own.length),
@@ -150,7 +152,7 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
           line.origin,
           line.state,
           wayText(line),
-          line.isRight ? seconds(line.seconds) : 'failed',
+          line.isRight ? seconds(line.seconds, line.cut) : 'failed',
           line.plan ? seconds(line.plan.predictedSeconds) : '',
           line.plan ? seconds(line.plan.predictedDirectSeconds) : '',
           seconds(oracleSeconds),
@@ -174,9 +176,16 @@ function wantedAt(to: number): string {
   return ` (wanted: ${to > 100 ? TARGET.after100 : TARGET.after20})`;
 }
 
+/** What a download that was ended says. */
+function cutItem(cutSeconds: number | null): string {
+  const after = cutSeconds === null ? '' : ` after ${cutSeconds} s`;
+  return `A download that was cut${after} takes longer than that: a way whose median is one (\`>\`) is no oracle, and a planned one counts as if it had ended there`;
+}
+
 /** What the charts do not show; nothing where they show all. */
 function besideCharts(scored: readonly Scored[]): string[] {
   const failed = scored.filter(({ line }) => !line.isRight).length;
+  const cut = scored.filter(({ line }) => line.cut).length;
   const unjudged = scored.filter((one) => !hasOracle(one)).length;
   return [
     ...(failed > 0
@@ -184,9 +193,14 @@ function besideCharts(scored: readonly Scored[]): string[] {
           `Failed: ${failed} of ${scored.length} planned downloads. Such a one has the score 0, and stands in no regret of the chart.`,
         ]
       : []),
+    ...(cut > 0
+      ? [
+          `Cut: ${cut} of ${scored.length} planned downloads. The score of such a one is at most, and its regret at least, what is shown.`,
+        ]
+      : []),
     ...(unjudged > 0
       ? [
-          `Without an oracle, because no way by hand arrived: ${unjudged} of ${scored.length} planned downloads. These stand in neither chart.`,
+          `Without an oracle, because no way by hand brought the whole file often enough: ${unjudged} of ${scored.length} planned downloads. These stand in neither chart.`,
         ]
       : []),
   ];
@@ -261,6 +275,6 @@ function percent(share: number): string {
   return Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : '';
 }
 
-function seconds(value: number): string {
-  return Number.isFinite(value) ? `${value.toFixed(2)} s` : 'never';
+function seconds(value: number, isBound = false): string {
+  return Number.isFinite(value) ? `${isBound ? '> ' : ''}${value.toFixed(2)} s` : 'never';
 }

@@ -1,13 +1,16 @@
+import { type MedianTime, medianTime } from '../results/median-time.ts';
 import { mean, median } from '../results/statistics.ts';
 import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
 
 /** A download that the master planned, beside what was measured of its pair in this state. */
 export interface Scored {
   readonly line: AutoLine;
-  /** The least median of all ways, and that way; NaN where no way by hand arrived. */
+  /** The least median of all ways, and that way; NaN where no way has one because its downloads failed or were cut. */
   readonly oracleSeconds: number;
   readonly oracleWay: Pick<OracleLine, 'chain' | 'lanes'>;
   readonly directSeconds: number;
+  /** Whether it takes longer than that directly. */
+  readonly isDirectBound: boolean;
   /** Whether it is the first one of its pair. */
   readonly isFirst: boolean;
 }
@@ -17,7 +20,7 @@ export const LAST = 20;
 /** A change is followed when so many downloads in a row have this score in the median. */
 const FOLLOWED = { downloads: 3, score: 0.9 } as const;
 
-/** The downloads of the last overlay in their order; a download that failed takes for ever. */
+/** The downloads of the last overlay in their order; a download that failed takes for ever, and one that was cut longer than until then. */
 export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
   const oracle = lines.flatMap((line) => (line.kind === 'oracle' ? [line] : []));
   const auto = lines.flatMap((line) => (line.kind === 'auto' ? [line] : []));
@@ -32,20 +35,21 @@ export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
       );
       const ways = [...Map.groupBy(own, ({ chain }) => chain.join('>')).values()].flatMap((measured) => {
         const [first] = measured;
-        return first ? [{ way: first, seconds: median(measured.map(secondsOf)) }] : [];
+        return first ? [{ way: first, time: timeOf(measured) }] : [];
       });
       const best = ways
-        .filter(({ seconds }) => Number.isFinite(seconds))
-        .toSorted((one, other) => one.seconds - other.seconds)[0];
+        .filter(({ time }) => !time.isBound)
+        .toSorted((one, other) => one.time.seconds - other.time.seconds)[0];
       const direct = ways.find(({ way }) => way.chain.length === 0);
       const pair = `${line.client} ${line.origin}`;
       const isFirst = !met.has(pair);
       met.add(pair);
       return {
         line,
-        oracleSeconds: best?.seconds ?? Number.NaN,
+        oracleSeconds: best?.time.seconds ?? Number.NaN,
         oracleWay: best?.way ?? { chain: [], lanes: 1 },
-        directSeconds: direct?.seconds ?? Number.NaN,
+        directSeconds: direct?.time.seconds ?? Number.NaN,
+        isDirectBound: direct?.time.isBound ?? false,
         isFirst,
       };
     });
@@ -56,17 +60,17 @@ export function hasOracle({ oracleSeconds }: Scored): boolean {
   return Number.isFinite(oracleSeconds);
 }
 
-/** The oracle's time over the download's: 1 is as good, 0 failed. NaN without an oracle. */
+/** The oracle's time over the download's: 1 is as good, 0 failed; of one that was cut the most that it can be. NaN without an oracle. */
 export function scoreOf({ line, oracleSeconds }: Scored): number {
   return oracleSeconds / secondsOf(line);
 }
 
-/** How much longer than the oracle's it took, as a share; infinite when it failed. NaN without an oracle. */
+/** How much longer than the oracle's it took, as a share; infinite when it failed; of one that was cut the least that it can be. NaN without an oracle. */
 export function regretOf(scored: Scored): number {
   return 1 / scoreOf(scored) - 1;
 }
 
-/** The same for who always goes directly. */
+/** The score of who always goes directly; the most that it can be where that was cut. */
 export function directScoreOf({ oracleSeconds, directSeconds }: Scored): number {
   return oracleSeconds / directSeconds;
 }
@@ -99,10 +103,11 @@ export function followings(scored: readonly Scored[]): Following[] {
   });
 }
 
-/** Of each first download of a pair that arrived directly by hand, the direct time over its own. */
+/** Of each first download of a pair, the direct time over its own; left out where direct failed, and where both were cut. */
 export function firstsAgainstDirect(scored: readonly Scored[]): number[] {
   return scored
     .filter(({ isFirst, directSeconds }) => isFirst && Number.isFinite(directSeconds))
+    .filter(({ line, isDirectBound }) => !(line.cut && isDirectBound))
     .map(({ line, directSeconds }) => directSeconds / secondsOf(line));
 }
 
@@ -113,12 +118,23 @@ export function inGroups<T>(all: readonly T[], size: number): T[][] {
   return groups;
 }
 
-/** Mean of |ln(measured / predicted)| of downloads that arrived, where a plan is known. */
+/** Mean of |ln(measured / predicted)| of downloads that did not fail, where a plan is known: of one that was cut at least so much, and nothing where more was predicted. */
 export function predictionError(scored: readonly Scored[]): number {
-  const errors = scored.flatMap(({ line: { plan, seconds, isRight } }) =>
-    plan && isRight ? [Math.abs(Math.log(seconds / plan.predictedSeconds))] : [],
-  );
+  const errors = scored.flatMap(({ line: { plan, seconds, isRight, cut } }) => {
+    if (!plan || !isRight || (cut && plan.predictedSeconds > seconds)) return [];
+    return [Math.abs(Math.log(seconds / plan.predictedSeconds))];
+  });
   return mean(errors);
+}
+
+/** A way that failed takes longer than one that was cut. */
+function timeOf(measured: readonly OracleLine[]): MedianTime {
+  return medianTime(
+    measured.map((line) => ({
+      seconds: secondsOf(line),
+      ...(line.cut || !line.isRight ? { cut: true as const } : {}),
+    })),
+  );
 }
 
 function secondsOf({ seconds, isRight }: Pick<AutoLine, 'seconds' | 'isRight'>): number {

@@ -16,7 +16,7 @@ import { type Pair, stateOf, topologyIn, type Way } from './unknown-plan.ts';
 const PORTS = { origin: 80, master: 8000, depot: 8080 };
 
 /** A download that takes so long says nothing more. */
-const CUT_SECONDS = 90;
+export const CUT_SECONDS = 90;
 
 /** The network of an unknown world with its origins. */
 export interface UnknownStage {

@@ -4,7 +4,13 @@ import { UNKNOWN_WORLDS } from '../experiments/unknown.ts';
 import { EUROPE } from '../experiments/unknown-europe.ts';
 import { describeRun } from '../results/run-info.ts';
 import { sideBySide, type Task } from '../run/side-by-side.ts';
-import type { AutoLine, OracleLine, UnknownLine } from './unknown-line.ts';
+import {
+  type AutoLine,
+  type OracleLine,
+  outcomeOf,
+  type UnknownLine,
+  unknownLineSchema,
+} from './unknown-line.ts';
 import { unknownPage } from './unknown-page.ts';
 import { bestWays, checkWorld, drawDownloads, measuredPairs, occupiedBy } from './unknown-plan.ts';
 import {
@@ -12,7 +18,9 @@ import {
   firstsAgainstDirect,
   followings,
   hasOracle,
+  predictionError,
   regretOf,
+  type Scored,
   scoredDownloads,
   scoreOf,
 } from './unknown-scores.ts';
@@ -178,11 +186,67 @@ describe('scores', () => {
     expect(firstsAgainstDirect(scored)).toEqual([]);
   });
 
+  const cut = { seconds: 90, cut: true as const };
+
+  test('of a download that was cut are at most what it would be if it had ended there', () => {
+    const lines = [...byHand, auto(1, 90, cut), auto(2, 90, { ...cut, isRight: false })];
+    expect(scoredDownloads(lines).map(scoreOf)).toEqual([2 / 90, 0]);
+    expect(regretOf(scoredDownloads(lines)[0] as Scored)).toBe(44);
+  });
+
+  test('know no oracle whose median was cut or failed', () => {
+    const over = (chain: string[], ...times: (number | 'cut' | 'failed')[]) =>
+      times.map((time, at) => ({
+        ...oracle(chain, typeof time === 'number' ? time : 90, 'quiet', at + 1),
+        ...(time === 'cut' ? cut : {}),
+        isRight: time !== 'failed',
+      }));
+    const best = (...lines: OracleLine[]) => {
+      const [scored] = scoredDownloads([...lines, auto(1, 60)]);
+      return scored && [scored.oracleSeconds, scored.directSeconds, scored.isDirectBound];
+    };
+    expect(best(...over([], 'cut', 'cut', 5), ...over(['d1'], 95, 95, 'cut'))).toEqual([95, 90, true]);
+    expect(best(...over([], 'cut', 5, 'failed'), ...over(['d1'], 70, 80, 'failed'))).toEqual([80, 90, true]);
+    expect(best(...over([], 'cut', 5, 6))).toEqual([6, 6, false]);
+    expect(best(...over([], 'cut', 'cut'), ...over(['d1'], 'cut', 'failed'))).toEqual([Number.NaN, 90, true]);
+  });
+
+  test('against direct leave out a first download that was cut like direct', () => {
+    const lines = [
+      { ...oracle([], 90), ...cut },
+      oracle(['d1'], 80),
+      { ...oracle([], 90), ...cut, origin: 'other' },
+      auto(1, 90, cut),
+      auto(2, 45, { origin: 'other' }),
+    ];
+    expect(firstsAgainstDirect(scoredDownloads(lines))).toEqual([2]);
+  });
+
+  test('of predictions leave out what was cut before it could be as late as predicted', () => {
+    const predicted = (predictedSeconds: number) => ({
+      plan: { reason: 'r', predictedSeconds, predictedDirectSeconds: 4 },
+    });
+    const lines = [
+      ...byHand,
+      auto(1, 90, { ...cut, ...predicted(100) }),
+      auto(2, 90, { ...cut, ...predicted(45) }),
+    ];
+    expect(predictionError(scoredDownloads(lines))).toBeCloseTo(Math.log(2));
+  });
+
+  test('are of lines that say what was cut, where it was', () => {
+    const outcome = { receivedBytes: 9, ttfbMs: 1, setUpMs: 1, finalUrl: null, isRight: true };
+    const line = (isCut: boolean) =>
+      unknownLineSchema.parse({ ...oracle([], 0), ...outcomeOf({ ...outcome, seconds: 90, isCut }) });
+    expect(line(true)).toEqual({ ...oracle([], 90), cut: true });
+    expect(line(false)).toEqual(oracle([], 90));
+  });
+
   const info = describeRun({
     experiment: 'unknown',
     planFingerprint: 'x',
     command: 'npm run lab -- unknown',
-    options: { repeat: 1, quick: false, cutSeconds: null, seed: 1 },
+    options: { repeat: 1, quick: false, cutSeconds: 90, seed: 1 },
     programs: [],
   });
 
@@ -207,10 +271,26 @@ describe('scores', () => {
       ...Array.from({ length: 25 }, (_, at) => auto(at + 1, 2, at < 3 ? { origin: 'dead' } : {})),
     ];
     const { markdown, pictures } = unknownPage({ info, lines }, 'page');
-    expect(markdown).toContain('no way by hand arrived: 3 of 25 planned downloads.');
+    expect(markdown).toContain(
+      'no way by hand brought the whole file often enough: 3 of 25 planned downloads.',
+    );
     expect(markdown).toContain('| c | dead | quiet | never | never |  | 3 |  |');
     expect(markdown).toContain('First download of each of 1 pair:');
     expect([markdown, ...pictures.values()].join()).not.toMatch(/NaN|Infinity/);
+  });
+
+  test('become a page that says of what was cut that it takes longer', () => {
+    const lines: UnknownLine[] = [
+      { ...oracle([], 90), ...cut },
+      oracle(['d1'], 9),
+      ...Array.from({ length: 25 }, (_, at) => auto(at + 1, 10, at === 22 ? cut : {})),
+    ];
+    const { markdown } = unknownPage({ info, lines }, 'page');
+    expect(markdown).toContain('25 planned; 0 failed, 2 were cut.');
+    expect(markdown).toContain('A download that was cut after 90 s takes longer than that');
+    expect(markdown).toContain('Cut: 1 of 25 planned downloads.');
+    expect(markdown).toContain('| c | o | quiet | > 90.00 s | 9.00 s | d1 | 25 |');
+    expect(markdown).toMatch(/\| 23 \| c \| o \| quiet \| direct \| > 90.00 s \|/);
   });
 
   test('become a page with charts', () => {
