@@ -10,7 +10,14 @@ import { drawDownloads } from './draw-downloads.ts';
 import { Hashed } from './hashed.ts';
 import { type Download, Oracle, trueLegs, trueSeconds, type Way } from './oracle.ts';
 import type { Believed, TypedLink } from './planner-port.ts';
-import { type Knowledge, ORIGIN_SENDS, type OriginSends, type Restart, type SimLine } from './sim-line.ts';
+import {
+  isTold,
+  type Knowledge,
+  ORIGIN_SENDS,
+  type OriginSends,
+  type Restart,
+  type SimLine,
+} from './sim-line.ts';
 import { SimulatedMaster } from './simulated-master.ts';
 import { type End, World, type WorldSize } from './world.ts';
 
@@ -104,12 +111,15 @@ export async function runSim({ plan, file, say, signal, onDecision }: SimRun): P
     const simulation = new Simulation({ world, oracle, plan, knowledge, onDecision });
     await simulation.run(signal, (line) => {
       if (line.window >= done) file.append(line);
-      const { mean: regret, p90 } = line.regret;
-      say(
-        `${knowledge} ${line.window + 1} of ${WINDOWS}: regret ${(100 * regret).toFixed(1)} %, p90 ${(100 * p90).toFixed(1)} %, chains ${(100 * line.chainShare).toFixed(0)} % (best ${(100 * line.bestChainShare).toFixed(0)} %)`,
-      );
+      say(`${knowledge} ${line.window + 1} of ${WINDOWS}: ${told(line)}`);
     });
   }
+}
+
+function told(line: SimLine): string {
+  if (!isTold(line)) return 'nobody downloaded who does not lie';
+  const { mean: regret, p90 } = line.regret;
+  return `regret ${(100 * regret).toFixed(1)} %, p90 ${(100 * p90).toFixed(1)} %, chains ${(100 * line.chainShare).toFixed(0)} % (best ${(100 * line.bestChainShare).toFixed(0)} %)`;
 }
 
 interface SimulationInit extends Pick<SimRun, 'plan' | 'onDecision'> {
@@ -536,6 +546,8 @@ function typedLink(
 }
 
 function summary(outcomes: readonly Outcome[]) {
+  // There is no mean of nothing, nor a worst of it.
+  if (outcomes.length === 0) return { downloads: 0 as const, carriedBytes: 0 };
   const regrets = outcomes.map(({ seconds, bestSeconds }) => seconds / bestSeconds - 1);
   const share = (is: (outcome: Outcome) => boolean) => outcomes.filter(is).length / outcomes.length;
   const planMs = outcomes.map((outcome) => outcome.planMs);

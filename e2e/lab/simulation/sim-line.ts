@@ -27,8 +27,7 @@ export const RESTART_IDS = Object.keys(RESTARTS) as readonly Restart[];
 export const ORIGIN_SENDS = ['cubic', 'bbr', 'reno', 'held'] as const;
 export type OriginSends = (typeof ORIGIN_SENDS)[number];
 
-/** Some downloads in a row under one knowledge. */
-export const simLineSchema = z.object({
+const about = {
   simulation: z.literal('map'),
   /** What the whole run is of. */
   world: z.object({
@@ -48,25 +47,9 @@ export const simLineSchema = z.object({
   window: z.number(),
   fromHours: z.number(),
   toHours: z.number(),
-  /** Of clients that do not lie. */
-  downloads: z.number(),
-  /** Time of the plan over time of the best way, less 1. */
-  regret: z.object({ mean: z.number(), median: z.number(), p90: z.number(), worst: z.number() }),
-  /** Mean regret by how the origin sends; 0 where there was none. */
-  byOrigin: z.record(z.enum(ORIGIN_SENDS), z.number()),
-  /** Time of the best way over time of the plan, in the mean. */
-  score: z.number(),
-  /** The same for who always goes directly. */
-  directScore: z.number(),
-  /** Share of downloads that were sent over a chain, and that would best have been. */
-  chainShare: z.number(),
-  bestChainShare: z.number(),
-  /** |ln(time / predicted)|, in the median. */
-  predictionError: z.number(),
   carriedBytes: z.number(),
   /** Bytes spent on nothing but measuring. */
   measuringBytes: z.number(),
-  planMs: z.object({ median: z.number(), worst: z.number() }),
   /** The simulated master's, at the end of the window. */
   residentBytes: z.number(),
   /** Of the simulated master, in this window. */
@@ -84,5 +67,35 @@ export const simLineSchema = z.object({
       saveSeconds: z.number(),
     })
     .optional(),
+};
+
+const toldLineSchema = z.object({
+  ...about,
+  /** Of clients that do not lie. */
+  downloads: z.number().positive(),
+  /** Time of the plan over time of the best way, less 1. */
+  regret: z.object({ mean: z.number(), median: z.number(), p90: z.number(), worst: z.number() }),
+  /** Mean regret by how the origin sends; 0 where there was none. */
+  byOrigin: z.record(z.enum(ORIGIN_SENDS), z.number()),
+  /** Time of the best way over time of the plan, in the mean. */
+  score: z.number(),
+  /** The same for who always goes directly. */
+  directScore: z.number(),
+  /** Share of downloads that were sent over a chain, and that would best have been. */
+  chainShare: z.number(),
+  bestChainShare: z.number(),
+  /** |ln(time / predicted)|, in the median. */
+  predictionError: z.number(),
+  planMs: z.object({ median: z.number(), worst: z.number() }),
 });
+/** A window in which somebody downloaded who does not lie. */
+export type ToldLine = z.infer<typeof toldLineSchema>;
+
+/** Some downloads in a row under one knowledge; without figures where all their clients lie. */
+export const simLineSchema = z.union([toldLineSchema, z.object({ ...about, downloads: z.literal(0) })]);
 export type SimLine = z.infer<typeof simLineSchema>;
+
+/** Whether it has figures. */
+export function isTold(line: SimLine): line is ToldLine {
+  return line.downloads > 0;
+}

@@ -2,9 +2,17 @@ import { formatBytes } from '@longhaul/shared';
 import { markdownTable } from '../report/markdown-table.ts';
 import { bulletList, commandItem, machineItem, momentsItem } from '../report/run-items.ts';
 import type { Lines } from '../results/result-file.ts';
-import { mean } from '../results/statistics.ts';
+import { max, mean } from '../results/statistics.ts';
 import { RESTART_BEFORE } from './run-sim.ts';
-import { KNOWLEDGE, KNOWLEDGE_IDS, type Knowledge, RESTARTS, type SimLine } from './sim-line.ts';
+import {
+  isTold,
+  KNOWLEDGE,
+  KNOWLEDGE_IDS,
+  type Knowledge,
+  RESTARTS,
+  type SimLine,
+  type ToldLine,
+} from './sim-line.ts';
 import { HEAP_MB } from './simulated-master.ts';
 import { USUAL_SHAPE } from './world.ts';
 
@@ -25,7 +33,12 @@ const TARGET = {
   lost: 0.1,
 } as const;
 
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const percent = (share: number) => fixed(100 * share, 1, ' %');
+
+/** Nothing where there is nothing to tell. */
+function fixed(value: number, decimals: number, unit = ''): string {
+  return Number.isFinite(value) ? `${value.toFixed(decimals)}${unit}` : '';
+}
 
 /** The page of a simulation: regret by knowledge, and over time. */
 export function simPage({ info, lines }: Lines<SimLine>): string {
@@ -33,6 +46,8 @@ export function simPage({ info, lines }: Lines<SimLine>): string {
   if (!first) throw new Error('there is nothing to make a page of');
   const { world } = first;
   const of = (knowledge: Knowledge) => lines.filter((line) => line.knowledge === knowledge);
+  const told = (knowledge: Knowledge) => of(knowledge).filter(isTold);
+  const untold = lines.filter((line) => !isTold(line)).length;
   const ids = KNOWLEDGE_IDS.filter((id) => of(id).length > 0);
   const windows = [...new Set(lines.map(({ window }) => window))];
   const parts = [
@@ -45,6 +60,9 @@ export function simPage({ info, lines }: Lines<SimLine>): string {
       'Regret: time of the plan over time of the best way that the oracle found at that moment (direct, and chains of up to three of the depots that lie best), less 1; score: the inverse, in the mean',
       ...shapeItems(world),
       ...ids.map((id) => `\`${id}\`: ${KNOWLEDGE[id]}`),
+      ...(untold > 0
+        ? [`In ${untold} of ${lines.length} parts nobody downloaded who does not lie: these have no figures`]
+        : []),
       `The master is a process of its own with a heap of ${HEAP_MB} MB, and keeps what it learns as masters do. In the middle: ${RESTARTS[world.restart]}`,
       commandItem(info),
       momentsItem(info),
@@ -70,19 +88,29 @@ export function simPage({ info, lines }: Lines<SimLine>): string {
       ],
       ids.map((id) => {
         const own = of(id);
-        const average = (figure: (line: SimLine) => number) => mean(own.map(figure));
+        const average = (figure: (line: ToldLine) => number) => mean(told(id).map(figure));
         return [
           id,
           percent(average(({ regret }) => regret.mean)),
           percent(average(({ regret }) => regret.median)),
           percent(average(({ regret }) => regret.p90)),
-          average(({ score }) => score).toFixed(3),
-          average(({ directScore }) => directScore).toFixed(3),
+          fixed(
+            average(({ score }) => score),
+            3,
+          ),
+          fixed(
+            average(({ directScore }) => directScore),
+            3,
+          ),
           percent(average(({ chainShare }) => chainShare)),
           percent(average(({ bestChainShare }) => bestChainShare)),
           percent(average(({ predictionError }) => predictionError)),
-          `${average(({ planMs }) => planMs.median).toFixed(2)} ms`,
-          `${Math.max(...own.map(({ planMs }) => planMs.worst)).toFixed(0)} ms`,
+          fixed(
+            average(({ planMs }) => planMs.median),
+            2,
+            ' ms',
+          ),
+          fixed(max(told(id).map(({ planMs }) => planMs.worst)), 0, ' ms'),
           `${own.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0).toFixed(1)} s`,
           formatBytes(Math.max(...own.map(({ residentBytes }) => residentBytes))),
           formatBytes(own.reduce((sum, { measuringBytes }) => sum + measuringBytes, 0)),
@@ -97,7 +125,7 @@ export function simPage({ info, lines }: Lines<SimLine>): string {
       ids.map((id) => [
         id,
         ...(['cubic', 'bbr', 'held'] as const).map((sends) => {
-          const met = of(id).filter(({ byOrigin }) => byOrigin[sends] > 0);
+          const met = told(id).filter(({ byOrigin }) => byOrigin[sends] > 0);
           return percent(mean(met.map(({ byOrigin }) => byOrigin[sends])));
         }),
       ]),
@@ -108,7 +136,9 @@ export function simPage({ info, lines }: Lines<SimLine>): string {
       ['hours', ...ids],
       windows.map((window) => [
         String(Math.round(lines.find((line) => line.window === window)?.toHours ?? 0)),
-        ...ids.map((id) => percent(of(id).find((line) => line.window === window)?.regret.mean ?? Number.NaN)),
+        ...ids.map((id) =>
+          percent(told(id).find((line) => line.window === window)?.regret.mean ?? Number.NaN),
+        ),
       ]),
       { textColumns: 0 },
     ),
@@ -138,10 +168,12 @@ function shapeItems({ shape = USUAL_SHAPE }: SimLine['world']): string[] {
 function seen(lines: readonly SimLine[]): string[] {
   const of = (knowledge: Knowledge) => lines.filter((line) => line.knowledge === knowledge);
   const [own, honest] = [of('measured'), of('honest')];
-  const [first] = own;
+  const told = own.filter(isTold);
+  const windows = new Set(told.map(({ window }) => window));
+  const [first] = told;
   if (!first) return [];
   const sum = (figure: (line: SimLine) => number) => own.reduce((all, line) => all + figure(line), 0);
-  const scoreOf = (some: readonly SimLine[]) => mean(some.map(({ score }) => score));
+  const scoreOf = (some: readonly ToldLine[]) => mean(some.map(({ score }) => score));
   const { depots, hours } = first.world;
   const { share, bytesPerDepotHour } = TARGET.measuring;
   const mayMeasure = share * sum(({ carriedBytes }) => carriedBytes) + bytesPerDepotHour * depots * hours;
@@ -149,12 +181,13 @@ function seen(lines: readonly SimLine[]): string[] {
   const resident = Math.max(...own.map(({ residentBytes }) => residentBytes));
   const cores = sum(({ cpuSeconds }) => cpuSeconds) / (hours * 3600);
   const restart = own.find((line) => line.restart)?.restart;
-  const last = own.slice(-LAST);
-  const lost = 1 - scoreOf(own) / scoreOf(honest);
+  const last = told.slice(-LAST);
+  const besides = honest.filter(isTold).filter(({ window }) => windows.has(window));
+  const lost = 1 - scoreOf(told) / scoreOf(besides);
   return [
     '## What is seen',
     bulletList([
-      `With nothing typed in, plans of the last ${LAST} of ${own.length} parts have ${scoreOf(last).toFixed(2)} of what the oracle has in the mean, always direct ${mean(last.map(({ directScore }) => directScore)).toFixed(2)}; regret ${percent(mean(last.map(({ regret }) => regret.median)))} in the median`,
+      `With nothing typed in, plans of the last ${last.length} of ${told.length} parts have ${scoreOf(last).toFixed(2)} of what the oracle has in the mean, always direct ${mean(last.map(({ directScore }) => directScore)).toFixed(2)}; regret ${percent(mean(last.map(({ regret }) => regret.median)))} in the median`,
       ...(honest.length === own.length
         ? [
             `Lies cost those who do not lie ${percent(lost)} of that (at most ${percent(TARGET.lost)} wanted): ${verdict(lost <= TARGET.lost)}`,
@@ -180,8 +213,9 @@ function restartParts(lines: readonly SimLine[], ids: readonly Knowledge[]): str
     const own = lines.filter(({ knowledge }) => knowledge === id);
     const restart = own.find((line) => line.window === RESTART_BEFORE)?.restart;
     if (!restart) return [];
-    const around = (from: number, figure: (line: SimLine) => number) =>
-      percent(mean(own.filter(({ window }) => window >= from && window < from + AROUND).map(figure)));
+    const told = own.filter(isTold);
+    const around = (from: number, figure: (line: ToldLine) => number) =>
+      percent(mean(told.filter(({ window }) => window >= from && window < from + AROUND).map(figure)));
     const [before, after] = [RESTART_BEFORE - AROUND, RESTART_BEFORE];
     return [
       [

@@ -8,7 +8,7 @@ import { median } from '../results/statistics.ts';
 import { drawDownloads } from './draw-downloads.ts';
 import { type Download, Oracle, trueSeconds } from './oracle.ts';
 import { readSimCommand, simulate } from './sim-command.ts';
-import { type SimLine, simLineSchema } from './sim-line.ts';
+import { isTold, type SimLine, simLineSchema } from './sim-line.ts';
 import { SimulatedMaster } from './simulated-master.ts';
 import { type End, USUAL_SHAPE, World, type WorldShape } from './world.ts';
 
@@ -109,7 +109,7 @@ describe('sim:map', () => {
     expect(lines).toHaveLength(6 * 20);
     expect(lines.filter(({ restart }) => restart)).toHaveLength(6);
     const of = (knowledge: SimLine['knowledge']) => {
-      const own = lines.filter((line) => line.knowledge === knowledge);
+      const own = lines.filter(isTold).filter((line) => line.knowledge === knowledge);
       return own.reduce((sum, { score }) => sum + score, 0) / own.length;
     };
     expect(of('informed')).toBeGreaterThan(of('typed'));
@@ -117,7 +117,7 @@ describe('sim:map', () => {
     expect(of('informed')).toBeGreaterThan(0.9);
     // Of so few downloads hardly two have an end in common.
     expect(of('measured')).toBeGreaterThan(of('none') - 0.02);
-    for (const { regret } of lines) expect(regret.median).toBeGreaterThanOrEqual(0);
+    for (const { regret } of lines.filter(isTold)) expect(regret.median).toBeGreaterThanOrEqual(0);
     expect(readFileSync(page, 'utf8')).toContain('## Mean regret over time');
     expect(readFileSync(page, 'utf8')).toContain('## The restart');
     expect(readFileSync(page, 'utf8')).toMatch(/Lies cost those who do not lie -?[\d.]+ %/);
@@ -125,6 +125,23 @@ describe('sim:map', () => {
     expect(kept).toMatchObject({ refused: 0 });
     expect(kept?.facts).toBeGreaterThan(100);
   }, 120_000);
+
+  test('has no figures of a time in which nobody downloads who does not lie, and makes its page all the same', async ({
+    onTestFinished,
+  }) => {
+    const outFolder = mkdtempSync(join(tmpdir(), 'longhaul-sim-'));
+    onTestFinished(() => rmSync(outFolder, { recursive: true }));
+    const command = { ...readSimCommand(['--downloads', '20', '--knowledge', 'measured']), outFolder };
+    const page = await simulate(command, 'unused', () => {}, new AbortController().signal);
+    const { lines } = readLineFile(join(outFolder, 'sim-map.jsonl'), simLineSchema);
+    expect(lines).toHaveLength(20);
+    const untold = lines.filter((line) => !isTold(line));
+    expect(untold).not.toEqual([]);
+    for (const line of untold) expect(line).toMatchObject({ downloads: 0, carriedBytes: 0 });
+    const text = readFileSync(page, 'utf8');
+    expect(text).toContain(`In ${untold.length} of 20 parts nobody downloaded who does not lie`);
+    expect(text).not.toMatch(/NaN|Infinity/);
+  }, 60_000);
 
   test('a master that is started again plans as it did before, and one that has lost its file does not', async ({
     onTestFinished,
