@@ -100,13 +100,20 @@ interface Outcome {
   readonly sizeBytes: number;
 }
 
+/** What a run that goes on does not simulate again. */
+export function finishedKnowledge(lines: readonly SimLine[]): ReadonlySet<Knowledge> {
+  const byKnowledge = Map.groupBy(lines, ({ knowledge }) => knowledge);
+  return new Set([...byKnowledge].flatMap(([knowledge, own]) => (own.length === WINDOWS ? [knowledge] : [])));
+}
+
 /** Lets the real planner plan the downloads of a drawn world, for one knowledge after the other. */
 export async function runSim({ plan, file, say, signal, onDecision }: SimRun): Promise<void> {
   const world = new World(plan, plan.seed);
   const oracle = new Oracle(world);
+  const finished = finishedKnowledge(file.lines);
   for (const knowledge of plan.knowledge) {
+    if (finished.has(knowledge)) continue;
     const done = file.lines.filter((line) => line.knowledge === knowledge).length;
-    if (done === WINDOWS) continue;
     if (done > 0) say(`${knowledge}: begins anew, because a master cannot go on in the middle`);
     const simulation = new Simulation({ world, oracle, plan, knowledge, onDecision });
     await simulation.run(signal, (line) => {

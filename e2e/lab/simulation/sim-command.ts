@@ -1,9 +1,9 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { listOf, parseOptions, refusal, wholeNumber } from '../options.ts';
 import { openLineFile } from '../results/result-file.ts';
 import { describeRun, fingerprintOf } from '../results/run-info.ts';
-import { runSim, type SimDecision, type SimPlan } from './run-sim.ts';
+import { openDecisionFile } from './decision-file.ts';
+import { finishedKnowledge, runSim, type SimPlan } from './run-sim.ts';
 import { KNOWLEDGE, KNOWLEDGE_IDS, RESTART_IDS, RESTARTS, simLineSchema } from './sim-line.ts';
 import { USUAL_SHAPE } from './world.ts';
 import { writeSimReport } from './write-sim-report.ts';
@@ -120,13 +120,16 @@ export async function simulate(
     programs: [],
   });
   const file = openLineFile(path, info, simLineSchema);
-  const decisions = decisionsFile === undefined ? undefined : openSync(decisionsFile, 'w');
-  const onDecision =
-    decisions === undefined
+  const decisions =
+    decisionsFile === undefined
       ? undefined
-      : (decision: SimDecision) => void writeSync(decisions, `${JSON.stringify(decision)}\n`);
-  await runSim({ plan, file, say, signal, onDecision });
-  if (decisions !== undefined) closeSync(decisions);
-  file.finish();
+      : await openDecisionFile(resolve(decisionsFile), finishedKnowledge(file.lines));
+  try {
+    await runSim({ plan, file, say, signal, onDecision: decisions?.append });
+    file.finish();
+  } finally {
+    decisions?.close();
+    file.close();
+  }
   return writeSimReport(path, out);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { readLineFile } from '../results/result-file.ts';
 import { median } from '../results/statistics.ts';
 import { drawDownloads } from './draw-downloads.ts';
 import { type Download, Oracle, trueSeconds } from './oracle.ts';
+import type { SimDecision } from './run-sim.ts';
 import { readSimCommand, simulate } from './sim-command.ts';
 import { isTold, type SimLine, simLineSchema } from './sim-line.ts';
 import { SimulatedMaster } from './simulated-master.ts';
@@ -141,6 +142,43 @@ describe('sim:map', () => {
     const text = readFileSync(page, 'utf8');
     expect(text).toContain(`In ${untold.length} of 20 parts nobody downloaded who does not lie`);
     expect(text).not.toMatch(/NaN|Infinity/);
+  }, 60_000);
+
+  test('keeps the decisions of what was finished when an interrupted run goes on, in a folder that it makes', async ({
+    onTestFinished,
+  }) => {
+    const outFolder = mkdtempSync(join(tmpdir(), 'longhaul-sim-'));
+    onTestFinished(() => rmSync(outFolder, { recursive: true }));
+    const decisionsFile = join(outFolder, 'new', 'decisions.jsonl');
+    const options = ['--depots', '3', '--downloads', '20', '--knowledge', 'none,typed'];
+    const command = { ...readSimCommand(options), outFolder, decisionsFile };
+    const decisions = () => readFileSync(decisionsFile, 'utf8');
+    const run = (interruptAt?: string) => {
+      const interrupted = new AbortController();
+      const say = (text: string) => {
+        if (text.startsWith(interruptAt ?? 'never')) interrupted.abort();
+      };
+      return simulate(command, 'unused', say, interrupted.signal);
+    };
+    await expect(run('typed 3 of')).rejects.toThrow('aborted');
+    const before = decisions();
+    expect(before.split('\n')).toHaveLength(20 + 3 + 1);
+    // As a crash leaves it.
+    truncateSync(decisionsFile, Buffer.byteLength(before) - 9);
+    await run();
+    expect(decisions().slice(0, before.length)).toBe(before);
+    const numbers = decisions()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as SimDecision)
+      .map(({ knowledge, number }) => `${knowledge} ${number}`);
+    const all = Array.from({ length: 20 }, (_, at) => at + 1);
+    expect(numbers).toEqual([
+      ...all.map((number) => `none ${number}`),
+      ...all.map((number) => `typed ${number}`),
+    ]);
+    await run();
+    expect(decisions().trimEnd().split('\n')).toHaveLength(40);
   }, 60_000);
 
   test('a master that is started again plans as it did before, and one that has lost its file does not', async ({
