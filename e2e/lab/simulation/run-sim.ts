@@ -62,6 +62,14 @@ export interface SimDecision {
 
 /** Windows of a run: points of its charts. */
 const WINDOWS = 20;
+
+/** Of this process: folders of masters that live. */
+const stateDirs = new Set<string>();
+// Whatever ends the process without waiting, as an interruption does.
+process.on('exit', () => {
+  for (const dir of stateDirs) rmSync(dir, { recursive: true, force: true });
+});
+
 /** The master is ended once, before this window, where it is at all. */
 export const RESTART_BEFORE = WINDOWS / 2;
 /** Depots of an end whose links are known: those nearest to it. */
@@ -153,6 +161,7 @@ class Simulation {
   #measuringBytes = 0;
 
   constructor({ world, oracle, plan, knowledge, onDecision }: SimulationInit) {
+    stateDirs.add(this.#stateDir);
     this.#onDecision = onDecision;
     this.#world = world;
     this.#oracle = oracle;
@@ -214,6 +223,7 @@ class Simulation {
     } finally {
       await master.stop();
       this.#forget();
+      stateDirs.delete(this.#stateDir);
     }
   }
 

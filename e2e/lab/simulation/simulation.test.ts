@@ -1,6 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
 import { readCommandLine } from '../command-line.ts';
 import { readLineFile } from '../results/result-file.ts';
@@ -179,6 +182,25 @@ describe('sim:map', () => {
     ]);
     await run();
     expect(decisions().trimEnd().split('\n')).toHaveLength(40);
+  }, 60_000);
+
+  test('leaves nothing behind when it is interrupted', async ({ onTestFinished }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-sim-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const main = join(import.meta.dirname, '../main.ts');
+    const lab = spawn(process.execPath, [main, 'sim:map', '--knowledge', 'measured', '--out', folder], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    onTestFinished(() => void lab.kill('SIGKILL'));
+    const ended = once(lab, 'exit');
+    for await (const line of createInterface({ input: lab.stderr }))
+      if (line.startsWith('measured 1 of')) break;
+    const folders = () => readdirSync(folder).filter((name) => name.startsWith('longhaul-sim-master-'));
+    expect(folders()).toHaveLength(1);
+    lab.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect(folders()).toEqual([]);
   }, 60_000);
 
   test('a master that is started again plans as it did before, and one that has lost its file does not', async ({
