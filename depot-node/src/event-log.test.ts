@@ -46,6 +46,20 @@ test('what happens to one download is told, whatever happens to others', () => {
   expect(lines.map(({ jobId }) => jobId)).toEqual([undefined, 'one', 'two']);
 });
 
+test('all that a machine refuses of its sockets is told, though it is told at once', () => {
+  const { lines, observe } = setUp();
+  observe({ type: 'sockets', what: 'mptcp-unavailable', reason: 'not supported' });
+  observe({ type: 'sockets', what: 'option-refused', legClass: 'client', option: 'pacing', reason: 'no' });
+  observe({ type: 'sockets', what: 'option-refused', legClass: 'depot', option: 'pacing', reason: 'no' });
+  observe({ type: 'sockets', what: 'uplink-not-shared', reason: 'win32 is not Linux' });
+  expect(lines).toMatchObject([
+    { what: 'mptcp-unavailable' },
+    { what: 'option-refused', legClass: 'client' },
+    { what: 'option-refused', legClass: 'depot' },
+    { what: 'uplink-not-shared' },
+  ]);
+});
+
 test('no line says which network a client is of', () => {
   const { lines, observe } = setUp();
   const legs = [{ legClass: 'client', network: '192.0.2.0/24', connections: 1 }];

@@ -47,6 +47,11 @@ export function createEventLog(log: Logger, nowMs: () => number): Observe {
       log.info(fields, type);
       return;
     }
+    // Each is told once in the process's life, most of them at start.
+    if (type === 'sockets') {
+      log.warn(fields, type);
+      return;
+    }
     const kind = `${type} ${'code' in event ? event.code : 'bound' in event ? event.bound : ''}`;
     const ofThis = ofOne.take(`${kind} ${'jobId' in event ? (event.jobId ?? '') : ''}`);
     if (ofThis === undefined) return;
