@@ -147,7 +147,9 @@ export function createDepot(init: DepotInit): Depot {
       config.uplink &&
       createUplinkLoad({
         mostBps: config.uplink.rateBps,
-        sentBytes: () => sampler.totals('client').sentBytes + sampler.totals('depot').sentBytes,
+        // Where no kernel counts what goes out, what was relayed stands for it.
+        sentBytes: () =>
+          kernel ? sampler.totals('client').sentBytes + sampler.totals('depot').sentBytes : jobs.relayedBytes,
         nowMs: steadyMs,
       }),
     onHeard: ({ test, probe }) => {

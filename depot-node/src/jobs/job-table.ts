@@ -85,6 +85,7 @@ export class JobTable {
   readonly #clientRates: RateLimits;
   readonly #originRates: RateLimits;
   readonly #rate: RecentRate;
+  #relayedBytes = 0;
   #begunAtSeconds = Number.NEGATIVE_INFINITY;
   readonly #begunBy = new LruMap<string, number>(MOST_BEGINNERS);
   #waitingForIdle: (() => void)[] = [];
@@ -110,6 +111,11 @@ export class JobTable {
   /** Transfers and tunnels running now. */
   get active(): number {
     return this.#transfers.used;
+  }
+
+  /** What was relayed towards clients since the start. */
+  get relayedBytes(): number {
+    return this.#relayedBytes;
   }
 
   /** Whether what runs carries bytes, or has just begun: a client that reads nothing may hold its transfer for hours. */
@@ -230,6 +236,7 @@ export class JobTable {
 
   #note(job: CountedJob, { client, origin }: Keys, bytes: number): void {
     job.bytes += bytes;
+    this.#relayedBytes += bytes;
     this.#rate.note(ALL, bytes);
     if (client) this.#clientRates.note(client.address, bytes);
     if (origin !== undefined) this.#originRates.note(origin, bytes);
