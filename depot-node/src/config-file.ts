@@ -23,10 +23,10 @@ export interface DepotFiles extends DepotMaterial {
 /** Reads a configuration file and the files it names; throws `config-invalid` that lists every mistake with its key. */
 export function loadDepotFiles(configFile: string): DepotFiles {
   const { config, baseDir } = readConfigFile(configFile, readDepotConfig);
-  const files = readNamedFiles(baseDir, ({ text, tls, authorities }) => ({
+  const files = readNamedFiles(baseDir, ({ secret, tls, authorities }) => ({
     enrolmentSecret:
       config.master.enrolmentSecretFile &&
-      text('master.enrolmentSecretFile', config.master.enrolmentSecretFile).trim(),
+      secret('master.enrolmentSecretFile', config.master.enrolmentSecretFile),
     // What others dial.
     tls: tls('tls', config.tls, config.public?.host ?? config.listen.host),
     groupTls: tls('entryGroup.tls', config.entryGroup?.tls, config.entryGroup?.host),

@@ -147,6 +147,20 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test.skipIf(process.platform === 'win32')(
+  'a depot that gets SIGHUP while its secret is being rewritten goes on with the one it has',
+  async () => {
+    const { get, log, child, secretFile } = await joinOverlay('test-secret');
+    writeFileSync(secretFile, '');
+    child.kill('SIGHUP');
+    await expect.poll(log).toMatch(/"msg":"(not )?reloaded/);
+    expect(log()).toMatch(
+      /not reloaded, everything goes on as it was: .*master\.enrolmentSecretFile: .* is empty/,
+    );
+    expect(await get('/healthz/ready')).toEqual([200, 'ready\n']);
+  },
+);
+
 test('strangers learn that a depot is not ready, and by which code, but not where it thinks it is', async () => {
   const { get } = await joinOverlay('copied wrongly', 'metricsNetworks: [192.0.2.0/24]');
   expect(await get('/healthz/ready')).toEqual([503, 'not ready\nenrolment-refused\n']);

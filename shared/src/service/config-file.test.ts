@@ -33,18 +33,20 @@ test('files are looked for beside the configuration, and all that cannot be used
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'service.yaml');
   writeFileSync(path, 'secretFile: secret # relative\n');
-  writeFileSync(join(folder, 'secret'), 'open sesame');
+  writeFileSync(join(folder, 'secret'), ' open sesame\n');
+  writeFileSync(join(folder, 'blank'), '\n');
   const { config, baseDir } = readConfigFile(path, (input) => input as { secretFile: string });
-  const read = readNamedFiles(baseDir, (files) => files.text('secretFile', config.secretFile));
+  const read = readNamedFiles(baseDir, (files) => files.secret('secretFile', config.secretFile));
   expect(read).toBe('open sesame');
   const attempt = () =>
     readNamedFiles(baseDir, (files) => [
-      files.text('one', 'missing'),
+      files.secret('one', 'missing'),
+      files.secret('two', 'blank'),
       files.tls('tls', { certFile: 'secret', keyFile: 'secret' }),
       files.authorities('trusted', ['secret']),
     ]);
   expect(attempt).toThrow(
-    /- one: .*missing cannot be read: there is no such file .*\n {2}- tls: .*\n {2}- trusted\.0: /,
+    /- one: .*missing cannot be read: there is no such file .*\n {2}- two: blank is empty\n {2}- tls: .*\n {2}- trusted\.0: /,
   );
 });
 

@@ -15,7 +15,8 @@ export interface ConfigFile<Config> {
 
 /** Reads the files that a configuration names. Each takes the key that named it, for the list of mistakes. */
 export interface FileReader {
-  readonly text: (key: string, path: string) => string;
+  /** What only those know who may do something, without the blanks around it; a file that is just being rewritten holds none. */
+  readonly secret: (key: string, path: string) => string;
   /** Certificate and key, which fit each other and the name, where one is given; nothing where nothing is configured. */
   readonly tls: (key: string, files: TlsFiles | undefined, host?: string) => TlsMaterial | undefined;
   /** Certificates of authorities, PEM. */
@@ -62,7 +63,7 @@ export function readNamedFiles<Files>(baseDir: string, read: (files: FileReader)
   };
   const text = (path: string) => readText(resolve(baseDir, path));
   const files = read({
-    text: (key, path) => attempt(key, '', () => text(path)),
+    secret: (key, path) => attempt(key, '', () => checkSecret(text(path), path)),
     tls: (key, named, host) =>
       named && attempt(key, undefined, () => checkTls(text(named.certFile), text(named.keyFile), host)),
     authorities: (key, paths) =>
@@ -70,6 +71,12 @@ export function readNamedFiles<Files>(baseDir: string, read: (files: FileReader)
   });
   if (mistakes.length > 0) throw configInvalid(mistakes);
   return files;
+}
+
+function checkSecret(text: string, path: string): string {
+  const secret = text.trim();
+  if (secret === '') throw new LonghaulError('config-invalid', { detail: `${path} is empty` });
+  return secret;
 }
 
 function configInvalid(mistakes: readonly string[]): LonghaulError {
