@@ -1,4 +1,5 @@
-import { Agent, request, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, request, type ServerResponse } from 'node:http';
 import {
   encodeBase64url,
   formatLinkTestTarget,
@@ -12,7 +13,9 @@ import { generateKeyPair } from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { ProofMaker } from '../legs/caller-proof.ts';
+import { listen } from '../sockets/listener.ts';
 import { type RunningDepot, startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
+import { closeServer } from '../testing/test-master.ts';
 
 const { kernel } = openKernel();
 const measuring = { bytesPerHour: 700_000 };
@@ -119,6 +122,41 @@ test('an hour has no more bytes than are configured, in both directions together
     .poll(() => overlay.depot('d2').events.filter(({ type }) => type === 'refusal'))
     .toMatchObject([{ code: 'depot-full' }]);
   expect(testsOf(second)).toEqual([]);
+});
+
+test.each([
+  ['a depot that refuses its test', (response: ServerResponse) => void response.writeHead(503).end()],
+  [
+    'a depot that breaks off its test',
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'Content-Length': BYTES });
+      response.write(Buffer.alloc(1000), () => response.destroy());
+    },
+  ],
+  ['a depot that is out of reach', undefined],
+])('%s costs the other one no bytes but those that came', async (_, serve) => {
+  const { master } = overlay;
+  const other = createServer((request_, response) => {
+    if (request_.url === formatLinkTestTarget(BYTES)) serve?.(response);
+    else response.end();
+  });
+  const { port } = await listen(other, '127.0.0.1', 0);
+  const close = () => closeServer(other);
+  if (serve) onTestFinished(close);
+  else await close();
+  const { publicKey } = generateKeyPair();
+  const place = { host: '127.0.0.1', port, tls: false, addresses: ['127.0.0.1'] };
+  master.depots.set('d9', { id: 'd9', publicKey, state: 'up', ...place });
+  const asked = serve && once(other, 'request');
+  const d3 = await joinAndTest('d3', 'd9');
+  await asked;
+  await overlay.addDepot('d1');
+  const testAgain = async () => {
+    master.linkTest = { from: 'd1', bytes: BYTES };
+    await heartbeatOf('d3');
+    return testsOf(d3);
+  };
+  await expect.poll(testAgain).toMatchObject([{ depot: 'd1', role: 'receiver', bytes: BYTES }]);
 });
 
 test('nobody but a depot of the overlay gets bytes, and none gets more than a test has', async () => {

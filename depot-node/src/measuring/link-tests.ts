@@ -89,8 +89,14 @@ export class LinkTests {
     const isPossible = entry && from !== plane.ownId && !this.#isTesting && !isBusy();
     if (!isPossible || !this.#budget.take(bytes, plane.steadyMs())) return false;
     this.#isTesting = true;
-    const hasCome = await this.#fetch(entry, bytes).catch(() => false);
+    let cameBytes = 0;
+    const note = (chunk: Buffer) => {
+      cameBytes += chunk.length;
+    };
+    const hasCome = await this.#fetch(entry, bytes, note).catch(() => false);
     this.#isTesting = false;
+    // Whoever refuses, breaks off or is out of reach must not cost this depot the tests with all others.
+    this.#budget.giveBack(Math.max(0, bytes - cameBytes), plane.steadyMs());
     if (hasCome) plane.observe({ type: 'link-tested', depot: from, role: 'receiver', bytes });
     return hasCome;
   }
@@ -157,7 +163,7 @@ export class LinkTests {
     if (left === 0) this.#components.report();
   }
 
-  async #fetch(entry: DepotEntry, bytes: number): Promise<boolean> {
+  async #fetch(entry: DepotEntry, bytes: number, onChunk: (chunk: Buffer) => void): Promise<boolean> {
     const { dialDepot, proofs } = this.#components;
     const signal = this.#deadline();
     const connection = await dialDepot(entry, signal);
@@ -173,7 +179,7 @@ export class LinkTests {
         signal.addEventListener('abort', () => outgoing.destroy(new Error('the test takes too long')));
         outgoing.once('error', reject);
         outgoing.once('response', (answer) => {
-          answer.resume();
+          answer.on('data', onChunk);
           answer.once('error', reject);
           answer.once('end', () => resolve(answer.statusCode === 200));
         });

@@ -31,6 +31,16 @@ test('no hour has more than its bytes', () => {
   );
 });
 
+test('what is given back may be spent again, and no more than that', () => {
+  const budget = new HourlyBudget(4000);
+  expect(budget.take(1000, HOUR_MS)).toBe(true);
+  budget.giveBack(600, HOUR_MS);
+  expect(budget.take(601, HOUR_MS)).toBe(false);
+  expect(budget.take(600, HOUR_MS)).toBe(true);
+  budget.giveBack(5000, HOUR_MS);
+  expect(budget.take(1001, HOUR_MS)).toBe(false);
+});
+
 test('a clock that is set back gives nothing back', () => {
   const budget = new HourlyBudget(4000);
   expect(budget.take(1000, HOUR_MS)).toBe(true);

@@ -23,6 +23,12 @@ export class RefillingBudget {
     this.#spent += amount;
   }
 
+  /** Takes back what was spent a short while ago and was not needed. */
+  giveBack(amount: number, nowMs: number): void {
+    this.leftAt(nowMs);
+    this.#spent = Math.max(0, this.#spent - amount);
+  }
+
   /** What may be spent now. */
   leftAt(nowMs: number): number {
     // A clock that was set back gives nothing back.
