@@ -51,7 +51,7 @@ async function reportOf(id: string, other: string): Promise<LinkReport | undefin
 
 /** Adds a depot whose first heartbeat is answered with a test. */
 function joinAndTest(id: string, from: string, bytes = BYTES): Promise<RunningDepot> {
-  overlay.master.linkTest = { from, bytes };
+  overlay.master.linkTest = { to: id, test: { from, bytes } };
   return overlay.addDepot(id);
 }
 
@@ -152,7 +152,7 @@ test.each([
   await asked;
   await overlay.addDepot('d1');
   const testAgain = async () => {
-    master.linkTest = { from: 'd1', bytes: BYTES };
+    master.linkTest = { to: 'd3', test: { from: 'd1', bytes: BYTES } };
     await heartbeatOf('d3');
     return testsOf(d3);
   };
@@ -168,7 +168,7 @@ test('nobody but a depot of the overlay gets bytes, and none gets more than a te
 });
 
 test('a depot without bytes for it tests nothing', async () => {
-  overlay.master.linkTest = { from: 'd2', bytes: BYTES };
+  overlay.master.linkTest = { to: 'd1', test: { from: 'd2', bytes: BYTES } };
   const d1 = await overlay.addDepot('d1', { measuring: { bytesPerHour: 0 } });
   expect(await reportOf('d1', 'd2')).toBeUndefined();
   expect(testsOf(d1)).toEqual([]);

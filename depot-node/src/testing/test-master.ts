@@ -32,8 +32,8 @@ export interface TestMaster {
   readonly depots: Map<string, DepotEntry>;
   /** What depots are told of themselves. */
   standing: Standing;
-  /** The test of a link that the next heartbeat is answered with. */
-  linkTest: LinkTest | undefined;
+  /** The test of a link that the next heartbeat of `to` is answered with: others tell of tests of their own meanwhile. */
+  linkTest: { readonly to: string; readonly test: LinkTest } | undefined;
   /** The origin that the next heartbeat has probed. */
   originProbe: OriginProbe | undefined;
   /** All requests with their bodies, and their stamps where these were readable. */
@@ -94,11 +94,13 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
     }
     if (path === '/v1/depots/trial') return { status: 200, body: master.onTrial() };
     if (path.endsWith('/heartbeat')) {
-      const { linkTest, originProbe } = master;
-      master.linkTest = undefined;
+      const { originProbe } = master;
+      const isForIt = path === `/v1/depots/${master.linkTest?.to}/heartbeat`;
+      const test = isForIt ? master.linkTest?.test : undefined;
+      if (isForIt) master.linkTest = undefined;
       master.originProbe = undefined;
       const orders = {
-        ...(linkTest ? { test: linkTest } : {}),
+        ...(test ? { test } : {}),
         ...(originProbe ? { probe: originProbe } : {}),
       };
       return master.onHeartbeat() ?? { status: 200, body: { ...directory(), ...orders } };
