@@ -128,7 +128,7 @@ class KernelLegSockets implements LegSockets {
     if (mayBeMptcp && this.#dialsMptcp) {
       const descriptor = this.#kernel.openSocket(family, SOCKET.mptcp);
       if (descriptor >= 0) return descriptor;
-      if (!OUT_OF_RESOURCES.has(descriptor)) {
+      if (!SAYS_NOTHING_OF_MPTCP.has(descriptor)) {
         this.#dialsMptcp = false;
         this.#report({ what: 'mptcp-unavailable', reason: getSystemErrorMessage(descriptor) });
       }
@@ -163,10 +163,16 @@ class KernelLegSockets implements LegSockets {
   }
 }
 
-const { EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOENT, EPERM } = constants.errno;
+const { EAFNOSUPPORT, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOENT, EPERM } = constants.errno;
 
-/** They pass, and say nothing about what the kernel can do. */
-const OUT_OF_RESOURCES: ReadonlySet<number> = new Set([-EMFILE, -ENFILE, -ENOBUFS, -ENOMEM]);
+/** Resources are there again later; and without IPv6 the kernel has no socket of its addresses, while it may have multipath ones of IPv4. */
+const SAYS_NOTHING_OF_MPTCP: ReadonlySet<number> = new Set([
+  -EAFNOSUPPORT,
+  -EMFILE,
+  -ENFILE,
+  -ENOBUFS,
+  -ENOMEM,
+]);
 
 /** Of setsockopt(TCP_CONGESTION). */
 const CONTROL_REASONS: ReadonlyMap<number, string> = new Map([

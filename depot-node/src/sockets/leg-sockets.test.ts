@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { SOCKET_OPTIONS, type SocketOption } from '../kernel/linux-constants.ts';
+import { SOCKET, SOCKET_OPTIONS, type SocketOption } from '../kernel/linux-constants.ts';
 import { type Kernel, openKernel } from '../kernel/open-kernel.ts';
 import { createDial, type DialPurpose } from './dial.ts';
 import { descriptorUnder } from './held-descriptor.ts';
@@ -218,6 +219,31 @@ describe.runIf(hasKernel)('sockets tuned through the kernel (Linux with koffi)',
     await once(origin, 'connect');
     expect(kernelOf().hasOption(descriptorUnder(origin) ?? -1, SOCKET_OPTIONS.mptcpInfo)).toBe(false);
     for (const socket of [multipath.socket, plain.socket, inner, origin]) socket.destroy();
+  });
+
+  test('a kernel without IPv6 refuses its addresses, and still has multipath connections by IPv4', async () => {
+    const asked: [family: number, protocol: number][] = [];
+    const kernel = kernelOf();
+    const { EAFNOSUPPORT } = constants.errno;
+    const withoutIpv6: Kernel = {
+      ...kernel,
+      openSocket: (family, protocol) => {
+        asked.push([family, protocol]);
+        // Whether this one has multipath TCP does not matter.
+        return family === 6 ? -EAFNOSUPPORT : kernel.openSocket(family, SOCKET.tcp);
+      },
+    };
+    const reports: SocketReport[] = [];
+    const table = legTableSchema.parse({ depot: { mptcp: true, congestionControl: 'system' } });
+    const sockets = createLegSockets(table, { kernel: withoutIpv6 }, (report) => reports.push(report));
+    expect(() => sockets.connect('depot', '::1', 1)).toThrow('EAFNOSUPPORT');
+    const { port } = await plainServer();
+    asked.length = 0;
+    const socket = sockets.connect('depot', '127.0.0.1', port);
+    toClose.push(() => socket.destroy());
+    await once(socket, 'connect');
+    expect(asked).toEqual([[4, SOCKET.mptcp]]);
+    expect(reports).toEqual([]);
   });
 
   test('dials that fail, are aborted or are ended at once leave no descriptor behind', async () => {
