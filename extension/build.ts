@@ -20,14 +20,16 @@ export interface BuildOptions {
   readonly updateBase?: string;
 }
 
-/** What masters say to operators and to depots alone, or to who chooses a chain by hand, and depots to each other and to scripts of pages. */
+/** What masters say to operators and to depots alone, depots to each other, and both to who asks for what the add-on never does. */
 const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'caller-not-proved',
   'depot-address-not-allowed',
   'depot-registry-full',
   'join-tokens-full',
+  'method-not-allowed',
   'name-not-listed',
   'no-other-chain',
+  'not-a-relay-request',
   'too-many-challenges',
   'via-not-allowed',
   'worker-script-refused',
