@@ -54,7 +54,7 @@ describe('a thousand depots that have proved an address and were revoked', () =>
   afterEach(() => rm(dir, { recursive: true }));
 
   /** A master with its files. */
-  function start() {
+  async function start() {
     const file = new FactsFile(openStateFolder(dir));
     const facts = new Facts({ kinds: [...DEPOT_FACTS, ...ENROLMENT_FACTS], epoch: file.epochAfter(0) });
     const enrolment = new EnrolmentBook({ facts, store: enrolments, emit: () => {} });
@@ -67,6 +67,7 @@ describe('a thousand depots that have proved an address and were revoked', () =>
     });
     file.restore(facts, 0);
     enrolment.load(0);
+    await registry.load(0);
     const come = async (id: string, key: string) => {
       const stamp = { timeMs: 0, epoch: 'one-epoch', sequence: 1 };
       const registered = await registry.register({ ...depot(id), publicKey: key }, stamp, 0);
@@ -78,7 +79,7 @@ describe('a thousand depots that have proved an address and were revoked', () =>
   }
 
   test('leave their room to others, also after a restart, and stay away however it is told of them again', async () => {
-    const one = start();
+    const one = await start();
     const keys = Array.from({ length: 1000 }, () => generateKeyPair().publicKey);
     let earlier: Fact[] = [];
     for (const [at, key] of keys.entries()) {
@@ -91,8 +92,7 @@ describe('a thousand depots that have proved an address and were revoked', () =>
     }
     expect(await one.come('new', publicKey)).toBe('up');
     expect(one.facts.store.held(DEPOT_HEARD).map(({ key }) => key)).toEqual(['new']);
-    const two = start();
-    await two.registry.load(0);
+    const two = await start();
     two.registry.hear('new', beat, { timeMs: 0, epoch: 'one-epoch', sequence: 2 }, 0);
     expect(two.registry.views(0)).toMatchObject([{ id: 'new', state: 'up' }]);
     for (const fact of earlier) two.facts.store.take({ ...fact, source: 'other' }, 0);
@@ -100,8 +100,20 @@ describe('a thousand depots that have proved an address and were revoked', () =>
     expect(await two.come('x999', keys[999] ?? '')).toBe('depot-key-revoked');
   });
 
+  test('are known as before after a restart where they have come back by another key', async () => {
+    const one = await start();
+    const [first, second] = [generateKeyPair().publicKey, generateKeyPair().publicKey];
+    expect(await one.come('pe', first)).toBe('up');
+    await one.enrolment.revokeKey('pe', first, 0);
+    expect(await one.come('pe', second)).toBe('up');
+    await one.file.save(one.facts, 0);
+    const two = await start();
+    expect(two.registry.views(0)).toMatchObject([{ id: 'pe', state: 'up' }]);
+    expect(two.facts.store.held(DEPOT_HEARD).map(({ key }) => key)).toEqual(['pe']);
+  });
+
   test('leave their room to others where another master tells of all of them again', async () => {
-    const one = start();
+    const one = await start();
     const keys = Array.from({ length: 1000 }, () => generateKeyPair().publicKey);
     await Promise.all(keys.map((key, at) => one.enrolment.revokeKey(`x${at}`, key, 0)));
     let sequence = 0;

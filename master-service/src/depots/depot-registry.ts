@@ -82,6 +82,8 @@ export class DepotRegistry {
   /** The same by id, until one comes or goes. */
   #order: readonly RegisteredDepot[] | undefined;
   readonly #failures: FailureRate;
+  /** Depots of which a key was revoked before this master had read what it knew of them. */
+  #revokedBefore: Set<string> | undefined = new Set();
 
   constructor({ facts, enrolment, store, heartbeatSeconds, addresses, onClaimed }: DepotRegistryInit) {
     this.#facts = facts;
@@ -106,8 +108,9 @@ export class DepotRegistry {
       const revoked = [...this.#depots.values()].filter(({ record }) => record.publicKey === now.key);
       for (const id of new Set([...revoked.map(({ record }) => record.id), now.value.depot])) {
         this.#refresh(id);
-        // Its name, and the room that it took, are others' now.
-        if (!this.#hasKey(id)) this.#forget(id);
+        // Before all of the file is read nobody knows under which key it has come back.
+        if (this.#revokedBefore) this.#revokedBefore.add(id);
+        else this.#giveBack(id);
       }
     });
   }
@@ -126,6 +129,9 @@ export class DepotRegistry {
       const proved = { ...place, addresses: [...proof.addresses], onlyFamily };
       this.#facts.learn(DEPOT_PROVED, id, proved, nowMs, provedAtMs);
     }
+    const revoked = this.#revokedBefore ?? [];
+    this.#revokedBefore = undefined;
+    for (const id of revoked) this.#giveBack(id);
   }
 
   /**
@@ -335,6 +341,11 @@ export class DepotRegistry {
   /** Whether a depot may have this key: it is not revoked, and where one has joined it is that one. */
   #counts(id: string, publicKey: string): boolean {
     return (this.#enrolment.keyOf(id) ?? publicKey) === publicKey && !this.#enrolment.isRevoked(publicKey);
+  }
+
+  /** Lets others have the name and the room of a depot that has no key left. */
+  #giveBack(id: string): void {
+    if (!this.#hasKey(id)) this.#forget(id);
   }
 
   /** Whether anybody says of a depot that it has a key that counts. */
