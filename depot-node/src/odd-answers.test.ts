@@ -651,8 +651,11 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       // It would work for as long again.
       expect(overlay.originRequests.length - before).toBe(1);
     }
-    const rest = await fetchRaw(overlay.relayUrl(url), { headers: { range: 'bytes=900000-' } });
-    expect(rest).toMatchObject({ status: 504, headers: { [HEADERS.error]: 'origin-timeout' } });
+    const before = overlay.originRequests.length;
+    const manyWays = overlay.relayUrl(url, { chains: [['d1', 'd2'], ['d1', 'd3'], ['d1']] });
+    const rest = await fetchRaw(manyWays, { headers: { range: 'bytes=900000-' } });
+    expect(rest).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-bad-answer' } });
+    expect(overlay.originRequests.length - before).toBe(1);
     // No depot is told of as one that has failed.
     expect(overlay.depot('d1').events.filter(({ type }) => type === 'chain-failed')).toEqual([]);
     expect(hash((await fetchRaw(url)).body)).toBe(hash(file));

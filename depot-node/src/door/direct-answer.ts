@@ -9,9 +9,10 @@ import {
   originHref,
 } from '@longhaul/shared';
 import { isRedirectedAsOfOld } from '@longhaul/shared/service';
+import { StillAtWork } from '../origin/still-at-work.ts';
 import { ownHeaders } from './client-headers.ts';
 
-/** What a depot takes for no answer no client should: it may be a file that lacks its end. */
+/** What a depot takes for no answer no client should: it may be a file that lacks its end. Of an answer that only does not come nothing is lacking. */
 const BAD_FOR_ALL: ErrorCode = 'origin-bad-answer';
 
 /** An answer that leads a client to the origin itself. */
@@ -46,8 +47,10 @@ export function directAnswer(
  * Whether a client may get itself what a depot has failed to: it has another address, other names and roots, cookies and logins, and goes from https
  * to http where it likes. Only who asks for a file from its beginning: the others would drop what they have.
  */
-export function isBetterDirect({ code, blame }: LonghaulError, request: IncomingMessage): boolean {
-  const mayBeBetter = (ERRORS[code].direct || blame === 'master') && code !== BAD_FOR_ALL;
+export function isBetterDirect(failure: LonghaulError, request: IncomingMessage): boolean {
+  const { code, blame } = failure;
+  const isBadForAll = code === BAD_FOR_ALL && !(failure instanceof StillAtWork);
+  const mayBeBetter = (ERRORS[code].direct || blame === 'master') && !isBadForAll;
   return mayBeBetter && isFromBeginning(request);
 }
 

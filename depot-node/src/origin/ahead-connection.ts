@@ -266,7 +266,6 @@ export class AheadConnection implements Conversation {
     if (head.statusCode < 200) {
       this.#interimAnswers += 1;
       const isTooMuch = head.statusCode === 101 || this.#interimAnswers > MOST_INTERIM_ANSWERS;
-      // Not as a timeout: that the way brings them shows that it has not failed.
       if (isTooMuch) this.#fail(new LonghaulError('origin-bad-answer'), 'broke');
       this.#reader?.readHead();
       return sizeBytes;

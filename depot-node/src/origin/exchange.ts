@@ -8,6 +8,7 @@ import { GatheredChunks } from './gathered-chunks.ts';
 import { type AnswerHead, endsWithConnection, isLength } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { tinyChunks } from './tiny-chunks.ts';
+import { StillAtWork } from './still-at-work.ts';
 
 /** How the reading of a body ended. `too-long`: more came than was to come. */
 export type BodyRead =
@@ -95,8 +96,7 @@ export class Exchange {
     let interimAnswers = 0;
     outgoing.on('information', () => {
       interimAnswers += 1;
-      // `102 Processing` every few seconds is no mistake: who is patient gets the file.
-      if (interimAnswers > MOST_INTERIM_ANSWERS) this.fail(new LonghaulError('origin-timeout'));
+      if (interimAnswers > MOST_INTERIM_ANSWERS) this.fail(new StillAtWork());
     });
     outgoing.on('error', (cause) => {
       // What comes behind a whole answer is none of it; nothing more is asked over such a connection.

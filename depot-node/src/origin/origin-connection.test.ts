@@ -289,7 +289,7 @@ describe('reading an answer', () => {
       };
       flood();
     };
-    await expect(ask()).rejects.toMatchObject({ code: 'origin-timeout' });
+    await expect(ask()).rejects.toMatchObject({ code: 'origin-bad-answer' });
   });
 });
 
