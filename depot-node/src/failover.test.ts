@@ -521,8 +521,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         ['d1', 'd3'],
       ];
       const newAddress = () => overlay.relayUrl(fileUrl(), { chains, lanes }, 'd1');
-      const state = (digest: string) => {
-        origin.validators = { ETag: '"v1"', 'Accept-Ranges': 'bytes', 'Repr-Digest': `sha-256=:${digest}:` };
+      const state = (digest: string, etag = '"v1"') => {
+        origin.validators = { ETag: etag, 'Accept-Ranges': 'bytes', 'Repr-Digest': `sha-256=:${digest}:` };
       };
       const another = createHash('sha256').update('another file').digest('base64');
       /** Where a client comes back to, and what for. */
@@ -558,6 +558,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
           {},
           { range: 'bytes=0-' },
           { range: 'bytes=0-', 'if-range': '"v1"' },
+          { range: 'bytes=00-' },
+          { range: `bytes=0-${FILE_BYTES - 1}` },
         ] as Record<string, string>[]) {
           state(another);
           expect((await fetchRaw(address, { headers })).broken).toBe('ECONNRESET');
@@ -568,6 +570,32 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         }
         // What is on disk of the wrong one has not become right by that.
         expect((await fetchRaw(address, { headers: { range } })).status).toBe(503);
+      });
+
+      test('is held against no other version: who has begun again may lose his connection, and goes on', async () => {
+        const { address, range } = await beginWrong();
+        state(sha256(), '"v2"');
+        const asked = request(address, { agent: false }).end();
+        const [begun] = (await once(asked, 'response')) as [IncomingMessage];
+        expect(begun.statusCode).toBe(200);
+        begun.destroy();
+        for (const at of [address, newAddress()]) {
+          for (const name of ['if-range', 'if-match']) {
+            const resume = (tag: string) => fetchRaw(at, { headers: { range, [name]: tag } });
+            expect((await resume('"v2"')).status).toBe(206);
+            expect((await resume('"v1"')).status).toBe(503);
+          }
+          // What he has then may be of either.
+          expect((await fetchRaw(at, { headers: { range } })).status).toBe(503);
+        }
+      });
+
+      test('is forgotten for who names no version, as players do, when he has had all of another one', async () => {
+        const { address, range } = await beginWrong();
+        state(sha256(), '"v2"');
+        expect(await fetchRaw(address)).toMatchObject({ status: 200, broken: undefined });
+        expect((await fetchRaw(address, { headers: { range } })).status).toBe(206);
+        expect((await fetchRaw(address, { headers: { range, 'if-match': '"v1"' } })).status).toBe(503);
       });
 
       test('is held against nobody else', async () => {

@@ -17,8 +17,8 @@ import { ClientBody } from './delivery/client-body.ts';
 import { RunningDownload } from './delivery/running-download.ts';
 import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
 import { isLaterPart, namesVersion } from './delivery/version-asked.ts';
-import type { WrongFiles } from './delivery/wrong-files.ts';
-import { directAnswer, isBetterDirect, isFromBeginning } from './door/direct-answer.ts';
+import type { GivenFile, WrongFiles } from './delivery/wrong-files.ts';
+import { directAnswer, isBetterDirect } from './door/direct-answer.ts';
 import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
 import { arrivalOf } from './jobs/arrival.ts';
@@ -98,9 +98,9 @@ async function enter(
   const { job, note, release, stop } = admission.value;
   job.hasWorked ||= hasWorkedElsewhere(request, ticket.claims);
   const file = { claims: ticket.claims, client: arrival };
-  const isWrong = wrongFiles.has(file);
+  const wrong = wrongFiles.find(file, request.headers);
   try {
-    if (isWrong) holdToWhole(request);
+    if (wrong) holdToWhole(request, wrong);
     const client = new ClientBody(response, { stallMs: timeouts.stallMs, onBytes: note });
     const entered = await learnUrl(components, { ticket, asked }, request, client, stop);
     if (entered) {
@@ -112,7 +112,8 @@ async function enter(
         client,
         startedMs,
         stop,
-        noteWrong: () => wrongFiles.note(file),
+        noteGiven: (given, isWrong) =>
+          isWrong ? wrongFiles.note(file, given) : wrongFiles.noteWhole(file, given),
       });
       await planFromHere(components, download);
       await serveDownload(components, request, download, entered.first);
@@ -126,7 +127,7 @@ async function enter(
     else {
       const target = asked.from === 'origin' ? asked.url : undefined;
       const leadingOn = { masterUrl: components.masterUrl(), target };
-      const hasWorked = job.hasWorked || isWrong;
+      const hasWorked = job.hasWorked || wrong !== undefined;
       sendRefusal(request, response, failure, { ownId, hasWorked, leadingOn });
     }
   } finally {
@@ -147,10 +148,10 @@ function hasWorkedElsewhere({ headers }: IncomingMessage, { group }: TicketClaim
  * Has a client whose beginning of a file is wrong get nothing behind that. Throws `origin-digest-wrong` for what it asks for; who begins anew gets the whole, which is
  * checked, also where he asks for a part that is all of it.
  */
-function holdToWhole(request: IncomingMessage): void {
-  const { headers } = request;
+function holdToWhole({ headers }: IncomingMessage, { sizeBytes }: GivenFile): void {
   if (isLaterPart(headers)) throw new LonghaulError('origin-digest-wrong');
-  if (!isFromBeginning(request)) return;
+  const toByte = /^bytes=0+-([0-9]*)$/.exec(headers.range ?? '')?.[1];
+  if (toByte === undefined || (toByte !== '' && Number(toByte) < sizeBytes - 1)) return;
   delete headers.range;
   delete headers['if-range'];
 }

@@ -8,7 +8,7 @@ import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
 import { AddressRefused, joinedPart } from '../origin/joined-part.ts';
 import { headersOfVariant, headersToOrigin } from '../origin/origin-headers.ts';
-import { endsWithConnection, readPart } from '../origin/representation.ts';
+import { type AnswerHead, endsWithConnection, readPart } from '../origin/representation.ts';
 import type { UnframedBook } from '../origin/unframed-book.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
@@ -71,6 +71,8 @@ export class Delivery {
   readonly #lanesAgain: LanesAgain;
   readonly #watch: WayWatch;
   readonly #isHeadOnly: boolean;
+  /** What the client is told. */
+  readonly #head: AnswerHead;
   /** Answers in a row before this one that brought the client nothing. */
   #barren = 0;
 
@@ -82,6 +84,7 @@ export class Delivery {
   ) {
     const { plane, fetcher, failover, lanes } = components;
     this.#download = download;
+    this.#head = head;
     this.#isHeadOnly = request.method === 'HEAD';
     this.#components = components;
     this.#repairer = new Repairer(fetcher, download.book, failover, plane.steadyMs);
@@ -419,14 +422,23 @@ export class Delivery {
     try {
       const { shutdown } = this.#components.plane;
       const { state, sha256 } = await this.#download.client.finish(shutdown);
+      if (state === 'ready') this.#noteGiven(false);
       if (state === 'ready') return { is: 'ended', end: { outcome: 'complete', chain, sha256 } };
       if (shutdown.aborted) return broke(chain, shutdown.reason);
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     } catch (failure) {
-      if (failure instanceof LonghaulError && failure.code === 'origin-digest-wrong')
-        this.#download.noteWrong();
+      if (failure instanceof LonghaulError && failure.code === 'origin-digest-wrong') this.#noteGiven(true);
       return broke(chain, failure);
     }
+  }
+
+  /** Takes note of a whole file that has come. */
+  #noteGiven(isWrong: boolean): void {
+    const { client, noteGiven } = this.#download;
+    const { statusCode, headers } = this.#head;
+    if (statusCode !== 200 || this.#isHeadOnly) return;
+    const validators = { etag: headers.etag, 'last-modified': headers['last-modified'] };
+    noteGiven({ validators, sizeBytes: client.bytes }, isWrong);
   }
 
   /** Whether another way would bring the rest and nothing else, as far as is known. */

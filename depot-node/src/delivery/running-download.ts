@@ -10,6 +10,7 @@ import { RouteBook } from '../routes/route-book.ts';
 import { LegSummaries } from '../sockets/leg-summaries.ts';
 import type { Target } from '../tickets/target.ts';
 import type { ClientBody } from './client-body.ts';
+import type { GivenFile } from './wrong-files.ts';
 
 /** How a download ended, and over which chain its last bytes came. */
 export type DownloadEnd =
@@ -44,8 +45,8 @@ interface RunningDownloadInit {
   readonly client: ClientBody;
   readonly startedMs: number;
   readonly stop: AbortSignal;
-  /** Takes note that what the client has is not what the origin states. */
-  readonly noteWrong: () => void;
+  /** Takes note of what the client has all of, and whether that is not what the origin states. */
+  readonly noteGiven: (given: GivenFile, isWrong: boolean) => void;
 }
 
 /** A download that this depot serves as entry depot: what it is, over what it comes, how far it is. */
@@ -57,8 +58,8 @@ export class RunningDownload {
   readonly startedMs: number;
   /** Aborts, with the `LonghaulError` that says why, when this depot serves it no further. */
   readonly stop: AbortSignal;
-  /** To be told before its client is, who may come back for the rest at once. */
-  readonly noteWrong: () => void;
+  /** To be told before its client is, where that is wrong: he may come back for the rest at once. */
+  readonly noteGiven: (given: GivenFile, isWrong: boolean) => void;
   /**
    * Whether its address may give nothing any more before it has ended: it is signed, often for minutes only, and no other one has led there that could be
    * asked for a new one. What has begun to come then comes to its end; each further question may be refused.
@@ -78,13 +79,13 @@ export class RunningDownload {
   readonly legs = new LegSummaries();
   #left: LeftChain | undefined;
 
-  constructor({ ownId, job, target, client, startedMs, stop, noteWrong }: RunningDownloadInit) {
+  constructor({ ownId, job, target, client, startedMs, stop, noteGiven }: RunningDownloadInit) {
     this.job = job;
     this.target = target;
     this.client = client;
     this.startedMs = startedMs;
     this.stop = stop;
-    this.noteWrong = noteWrong;
+    this.noteGiven = noteGiven;
     this.mayLapse = isSigned(originHref(target.url));
     this.book = new RouteBook(ownId, target.ticket);
   }

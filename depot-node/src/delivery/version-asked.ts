@@ -10,6 +10,9 @@ export type VersionVerdict = 'asked' | 'other' | 'whole-wanted';
 /** By what a client names the version that it goes on with. */
 export const NAMES_VERSION = ['if-match', 'if-unmodified-since', 'if-range'] as const;
 
+/** By what an answer names its version. */
+export type Validators = Pick<IncomingHttpHeaders, 'etag' | 'last-modified'>;
+
 /** How each form of a date begins (RFC 9110 section 5.6.7). What V8 takes for one may be a tag without quotes, such as `abc-12`. */
 const DATE_BEGINS = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
 
@@ -37,6 +40,28 @@ export function judgeVersion(
   const isOther = ifMatch === undefined ? isLater : !isListed(ifMatch, headers.etag, isPart);
   if (isOther) return 'other';
   return isPart && typeof ifRange === 'string' && isOtherPart(ifRange, headers) ? 'whole-wanted' : 'asked';
+}
+
+/**
+ * Whether a client names another version than this one, be it an older or a newer one: one that has not what he names is another. Tags say it where he names any,
+ * and dates otherwise.
+ */
+export function namesOtherVersion(
+  { 'if-match': ifMatch, 'if-unmodified-since': notSince, 'if-range': ifRange }: IncomingHttpHeaders,
+  { etag, 'last-modified': modified = '' }: Validators,
+): boolean {
+  const range = typeof ifRange === 'string' ? ifRange : undefined;
+  const isDate = range !== undefined && DATE_BEGINS.test(range.trim());
+  const tags = [ifMatch, isDate ? undefined : range].filter((tag) => tag !== undefined);
+  if (tags.length > 0) return tags.some((tag) => !isListed(tag, etag, false));
+  const dates = [notSince, isDate ? range : undefined].filter((date) => date !== undefined);
+  return dates.some((date) => date !== modified && Date.parse(date) !== Date.parse(modified));
+}
+
+/** Whether two answers name the same version, or none. */
+export function isSameVersion(one: Validators, other: Validators): boolean {
+  if (one.etag !== undefined || other.etag !== undefined) return one.etag === other.etag;
+  return one['last-modified'] === other['last-modified'];
 }
 
 /** Tags are compared as if they were strong: browsers resume with weak ones, too. */
