@@ -45,6 +45,20 @@ export async function probeFile(location: string, signal: AbortSignal, atByte = 
   return { result: 'refused', code: headers.get(HEADERS.error) ?? '' };
 }
 
+/**
+ * The depot's own code, where it refuses a byte of this version of a file, which is named by headers; empty where somebody else does, and `undefined` where nobody
+ * does. Never rejects.
+ */
+export async function whyRefused(
+  location: string,
+  signal: AbortSignal,
+  atByte: number,
+  version: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}`, ...version });
+  return response && !response.ok ? (response.headers.get(HEADERS.error) ?? '') : undefined;
+}
+
 /** Whether an origin may lead there: to what is as public, and as encrypted, as itself. */
 function mayLead(from: string, to: string): boolean {
   const [asked, led] = [parseOriginUrl(from), parseOriginUrl(to)];

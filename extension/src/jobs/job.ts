@@ -59,6 +59,8 @@ export interface Job extends Promised {
   readonly location?: string;
   /** Whether the user has chosen the direct way, or there is no other one: then none is looked for. */
   readonly choseDirect?: boolean;
+  /** Whether its depots have found that it is not what the origin states: what comes of it comes from that alone. */
+  readonly isOriginsOnly?: boolean;
   /** Whether Firefox has kept it since it ran before, so that nobody can lead it. */
   readonly isKept?: true;
   /** Whether the user has paused it, or the machine has slept: then its time says nothing of its way. */

@@ -22,7 +22,7 @@ const DIRECT = `start ${ORIGIN}#lh-direct as file.iso`;
 const FILE = factsOf(200, seenAnswer().headers);
 /** Where a depot is that has begun a download. */
 const BEGUN = 'https://pe-1.example/begun';
-const WRONG: Probe = { result: 'refused', code: 'origin-digest-wrong' };
+const WRONG = 'origin-digest-wrong';
 const SAME: Probe = { result: 'file', file: FILE };
 const SILENT: Probe = { result: 'silent' };
 const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
@@ -30,7 +30,8 @@ const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
 /** What is asked before the browser resumes, and what comes of it: all have the file where a test says nothing. */
 interface Answers {
   readonly chain?: Probe;
-  readonly begun?: Probe;
+  /** The code with which the depot that has begun it refuses the rest. */
+  readonly begun?: string;
   readonly origin?: Probe;
   readonly master?: PlanReply;
   /** Who is at the entry depot's address. */
@@ -82,8 +83,11 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
     probeFile: async (place, _signal, atByte) => {
       probed.push([place, atByte]);
       answers.whileProbed?.();
-      const { begun, chain, origin } = answers;
-      return (place === ORIGIN ? origin : place === BEGUN ? begun : chain) ?? SAME;
+      return (place === ORIGIN ? answers.origin : answers.chain) ?? SAME;
+    },
+    whyRefused: async (place, _signal, atByte, version) => {
+      probed.push([place, atByte, version]);
+      return answers.begun;
     },
     whoIsAt: async () => answers.there,
     deadline: () => new AbortController().signal,
@@ -436,7 +440,7 @@ describe('a download whose depot has found that it is not what the origin states
     const { avoided, log, probed, way } = setUpWith(answers, undefined, broken);
     expect(await goOn(way)).toMatchObject({ result: 'moved', patch: { bytes: 0, restarts: 1 } });
     expect(probed).toEqual([
-      [BEGUN, 999],
+      [BEGUN, 999, { 'if-match': FILE.etag }],
       [location(), 0],
     ]);
     expect(avoided).toEqual([['pe-1', 'rj-1']]);
@@ -449,10 +453,37 @@ describe('a download whose depot has found that it is not what the origin states
     expect(log).toEqual(['cancel 2', 'erase 2', 'release', `start ${ORIGIN} as file.iso`]);
   });
 
-  it('is taken off the list after some times: there a click would have its end from the origin', async () => {
-    const { log, way } = setUpWith(answers, undefined, broken);
-    expect(await way.goOn(begun({ restarts: 3 }), broken)).toEqual({ result: 'lost' });
-    expect(log).toEqual(['cancel 2', 'erase 2']);
+  it.each([1, 2, 3])(
+    'begins at the origin, and stays there, where it has begun anew %i times: what other depots find as well the origin says itself',
+    async (restarts) => {
+      const { avoided, log, jobs, probed, way } = setUpWith(answers, undefined, broken);
+      const job = begun({ restarts });
+      await jobs.add(job);
+      const went = await way.goOn(job, broken);
+      expect(went).toMatchObject({ result: 'moved', patch: { way: 'direct', bytes: 0, state: 'running' } });
+      expect(log).toEqual(['cancel 2', 'erase 2', 'release', `start ${ORIGIN} as file.iso`]);
+      expect(avoided).toEqual([]);
+      log.length = 0;
+      probed.length = 0;
+      if (went.result !== 'moved') return;
+      const later = { ...job, ...went.patch, bytes: 999 };
+      expect(await way.goOn(later, { ...broken, id: later.downloadId ?? 0 })).toEqual({ result: 'tried' });
+      expect(probed).toEqual([[ORIGIN, 999]]);
+      expect(avoided).toEqual([]);
+    },
+  );
+
+  it.each([
+    [
+      'its date',
+      { etag: '', lastModified: 'Sun, 01 Nov 2026 12:00:00 GMT' },
+      { 'if-unmodified-since': 'Sun, 01 Nov 2026 12:00:00 GMT' },
+    ],
+    ['nothing', { etag: '', lastModified: '' }, {}],
+  ])('is asked for by its version: by %s where it has no tag', async (_what, said, named) => {
+    const { probed, way } = setUpWith(answers, undefined, broken);
+    await way.goOn(begun({ file: { ...begun().file, ...said } }), broken);
+    expect(probed[0]).toEqual([BEGUN, 999, named]);
   });
 
   it('stays while nobody has the file', async () => {
@@ -469,8 +500,8 @@ describe('a download whose depot has found that it is not what the origin states
   ])('is resumed as any other where %s', async (why, patch) => {
     const file = patch.file ?? begun().file;
     const same = { result: 'file', file } as const;
-    const said = why.startsWith('the depot') ? SILENT : WRONG;
-    const { log, way } = setUpWith({ begun: said, chain: same, origin: same }, undefined, broken);
+    const said = why.startsWith('the depot') ? {} : { begun: WRONG };
+    const { log, way } = setUpWith({ ...said, chain: same, origin: same }, undefined, broken);
     expect(await way.goOn(begun(patch), broken)).toEqual({ result: 'tried' });
     expect(log).toEqual([LEAD, 'resume 2']);
   });

@@ -1,9 +1,10 @@
-import type { whoIsAt } from '../ask/probe-file.ts';
+import type { whoIsAt, whyRefused } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
 import { FROM_BEFORE, type Job } from '../jobs/job.ts';
 import { doneMeanwhile, drop, hold, letGo } from '../jobs/own-download.ts';
 import { standstillLooks } from '../jobs/standstill.ts';
+import type { FileFacts } from '../judge/file-facts.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { JobRules, type JobRulesDependencies } from './job-rules.ts';
@@ -34,6 +35,7 @@ import {
 export interface LedWayDependencies extends OtherWayDependencies, JobRulesDependencies, LedStartDependencies {
   readonly addonId: string;
   readonly whoIsAt: typeof whoIsAt;
+  readonly whyRefused: typeof whyRefused;
   readonly now: () => number;
 }
 
@@ -108,11 +110,6 @@ export class LedWay implements Way {
     const isHanging = download.state === 'in_progress';
     const isOther = download.state === 'complete';
     const isWrong = await this.#isWrong(job, download);
-    if (isWrong && job.restarts >= MAX_RESTARTS) {
-      // A click in the browser's list would have its end from the origin.
-      await drop(downloads, download.id);
-      return { result: 'lost' };
-    }
     const found = isWrong
       ? await this.#findNewWay(job)
       : await this.#findWay(isHanging || download.canResume ? job : { ...job, bytes: 0 });
@@ -128,7 +125,8 @@ export class LedWay implements Way {
     if (isHanging) await hold(this.#deps, job, download.id);
     const now = (await downloads.get(download.id)) ?? download;
     if (now.state === 'complete') return { result: 'tried' };
-    if (isWrong || !now.canResume) return this.#startOver(job, found.way);
+    if (isWrong) return this.#startOverFromWrong(job, found.way);
+    if (!now.canResume) return this.#startOver(job, found.way);
     return this.#resume(job, found.way, download.id);
   }
 
@@ -144,7 +142,8 @@ export class LedWay implements Way {
     if (download.state === 'in_progress') await hold(this.#deps, job, download.id);
     const now = await downloads.get(download.id);
     if (now?.state === 'complete') return { result: 'not-yet', problem: '' };
-    return now?.canResume && !isWrong ? this.#resume(job, way, download.id) : this.#startOver(job, way);
+    if (isWrong) return this.#startOverFromWrong(job, way);
+    return now?.canResume ? this.#resume(job, way, download.id) : this.#startOver(job, way);
   }
 
   /**
@@ -152,17 +151,28 @@ export class LedWay implements Way {
    * would make a wrong file whole, since of a part nobody checks that.
    */
   async #isWrong({ file, location, way }: Job, { bytesReceived, state }: Download): Promise<boolean> {
-    const { probeFile, deadline } = this.#deps;
+    const { whyRefused, deadline } = this.#deps;
     const isNearEnd = bytesReceived > 0 && (file.totalBytes ?? 0) - bytesReceived <= LOST_WITH_END_BYTES;
     if (state !== 'interrupted' || !isNearEnd || way !== 'chain' || location === undefined) return false;
-    const probe = await probeFile(location, deadline(), bytesReceived);
-    return probe.result === 'refused' && probe.code === WRONG_CODE;
+    // Of another version the depot may have given a wrong beginning: to somebody else behind the same address, or before this one.
+    return (await whyRefused(location, deadline(), bytesReceived, versionIn(file))) === WRONG_CODE;
   }
 
-  /** A way for a file whose bytes did not come right over its depots, from its beginning. */
+  /**
+   * A way for a file whose bytes did not come right over its depots, from its beginning. Once that is over others: where they find the same, the origin itself says what is
+   * not so, and the browser and its user have what it gives.
+   */
   async #findNewWay(job: Job): Promise<Found> {
-    const over = await wantedWay(this.#deps, job, 'elsewhere', 0);
+    const over = job.restarts === 0 && (await wantedWay(this.#deps, job, 'elsewhere', 0));
     return over ? { way: over } : this.#proved(job, DIRECT, 0);
+  }
+
+  /** At the origin nobody says any more that it is wrong: that is no loop, and may come once more than other restarts. */
+  async #startOverFromWrong(job: Job, way: OtherWay): Promise<GoOn> {
+    if (way.way !== 'direct') return this.#startOver(job, way);
+    const restarts = Math.min(job.restarts, MAX_RESTARTS - 1);
+    const went = await this.#startOver({ ...job, restarts }, way);
+    return went.result === 'moved' ? { ...went, patch: { ...went.patch, isOriginsOnly: true } } : went;
   }
 
   async #resume(job: Job, way: OtherWay, downloadId: number): Promise<GoOn> {
@@ -187,9 +197,9 @@ export class LedWay implements Way {
    */
   async #findWay(job: Job): Promise<Found> {
     const tries = job.interruption?.tries ?? 0;
-    const places = job.choseDirect ? [] : [() => this.#asPlanned(job)];
-    if (job.choseDirect || tries >= TRIES_THROUGH_MASTER)
-      places.push(() => this.#proved(job, DIRECT, job.bytes));
+    const isDirect = job.choseDirect === true || job.isOriginsOnly === true;
+    const places = isDirect ? [] : [() => this.#asPlanned(job)];
+    if (isDirect || tries >= TRIES_THROUGH_MASTER) places.push(() => this.#proved(job, DIRECT, job.bytes));
     // What looks well, and breaks again and again, gives way to the other one.
     if (tries % 2 === 1) places.reverse();
     let problem = '';
@@ -333,4 +343,10 @@ export class LedWay implements Way {
       },
     };
   }
+}
+
+/** How a file's version is asked for, as the browser names it; nothing where nobody has said one. */
+function versionIn({ etag, lastModified }: FileFacts): Readonly<Record<string, string>> {
+  if (etag !== '') return { 'if-match': etag };
+  return lastModified === '' ? {} : { 'if-unmodified-since': lastModified };
 }
