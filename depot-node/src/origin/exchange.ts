@@ -7,8 +7,8 @@ import type { PendingStream } from '../sockets/pending-stream.ts';
 import { GatheredChunks } from './gathered-chunks.ts';
 import { type AnswerHead, endsWithConnection, isLength } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
-import { tinyChunks } from './tiny-chunks.ts';
 import { StillAtWork } from './still-at-work.ts';
+import { tinyChunks } from './tiny-chunks.ts';
 
 /** How the reading of a body ended. `too-long`: more came than was to come. */
 export type BodyRead =
