@@ -30,9 +30,6 @@ export const DEFAULT_PORTS_ALLOWED: readonly number[] = [80, 443];
  */
 const CLOUD_HOSTS = ['168.63.129.16/32'];
 
-/** What a NAT64 makes IPv4 of, as DNS64 writes it where a machine has IPv6 alone (RFC 6052). Prefixes of networks' own (RFC 8215 among them) are not known: to where they lead nobody can tell. */
-const NAT64_PREFIX = '64:ff9b::/96';
-
 /** The first port of RFC 6335's user ports. Below it are services that must not be sent somebody else's requests. */
 const FIRST_USER_PORT = 1024;
 
@@ -47,14 +44,11 @@ export function refuseAddress(
 ): 'target-not-public' | 'port-not-allowed' | undefined {
   if (!ipaddr.isValid(address)) return 'target-not-public';
   const parsed = ipaddr.process(address);
-  const isPublic = isGlobalUnicast(parsed);
-  // What is excepted among IPv4 is so behind a NAT64, too, but for what is no public address: it would be one of the NAT64's own network.
-  const reached = isPublic ? [parsed, behindNat64(parsed) ?? parsed] : [parsed];
   const excepted = policy.allow.some(
-    (entry) => entry.ports.includes(port) && reached.some((address) => contains(entry.network, address)),
+    (entry) => entry.ports.includes(port) && contains(entry.network, parsed),
   );
   if (excepted) return undefined;
-  if (!isPublic) return 'target-not-public';
+  if (!isGlobalUnicast(parsed)) return 'target-not-public';
   return policy.ports.includes(port) ? undefined : 'port-not-allowed';
 }
 
@@ -94,14 +88,6 @@ export function plainAddress(text: string): string {
   if (isSurelyName(text)) return text;
   const address = text.split('%', 1)[0] ?? '';
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : text;
-}
-
-/** The address that a connection to `text` ends at, in its one spelling: IPv4 where a NAT64 makes that of it. */
-export function reachedAddress(text: string): string {
-  const plain = plainAddress(text);
-  // Most addresses are held against places of the overlay without being parsed once more.
-  if (!plain.startsWith('64:ff9b:') || !ipaddr.isValid(plain)) return plain;
-  return behindNat64(ipaddr.process(plain))?.toString() ?? plain;
 }
 
 /** Whether a text has a letter that no address literal has, and no colon, behind which IPv6 has its zones. */
@@ -164,16 +150,8 @@ function parsedNetwork(network: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return parsed;
 }
 
-/** The IPv4 address that a NAT64 makes of one of IPv6; `undefined` for those that it does not translate. */
-function behindNat64(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | undefined {
-  if (!contains(NAT64_PREFIX, address)) return undefined;
-  return new ipaddr.IPv4(address.toByteArray().slice(-4));
-}
-
 // ipaddr.js counts unallocated IPv6 space as unicast; what is routed on the Internet lies in 2000::/3.
 function isGlobalUnicast(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  const translated = behindNat64(address);
-  if (translated) return isGlobalUnicast(translated);
   if (address.range() !== 'unicast' || CLOUD_HOSTS.some((host) => contains(host, address))) return false;
   return address.kind() === 'ipv4' || contains('2000::/3', address);
 }

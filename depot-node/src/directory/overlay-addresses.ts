@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { type Authority, plainAddress, reachedAddress } from '@longhaul/shared';
+import { type Authority, plainAddress } from '@longhaul/shared';
 import type { Resolve } from '../names/resolver.ts';
 
 /** How long the addresses of a name are believed; each heartbeat would be work for the resolver that downloads wait for. */
@@ -67,11 +67,11 @@ export class OverlayAddresses {
 }
 
 function placeKey(address: string, port: number): string {
-  return `${reachedAddress(address)} ${port}`;
+  return `${plainAddress(address)} ${port}`;
 }
 
 function isOwnAddress(address: string): boolean {
-  const plain = reachedAddress(address);
+  const plain = plainAddress(address);
   if (plain.startsWith('127.') || plain === '::1') return true;
   return Object.values(networkInterfaces()).some((entries) =>
     entries?.some((entry) => entry.address === plain),

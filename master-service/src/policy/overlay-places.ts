@@ -1,4 +1,4 @@
-import { type Authority, formatAuthority, reachedAddress } from '@longhaul/shared';
+import { type Authority, formatAuthority, plainAddress } from '@longhaul/shared';
 
 /** The places are gathered again after so long, and whenever a depot is heard of: each time goes through all of them. */
 const GATHER_MS = 1_000;
@@ -19,11 +19,11 @@ export class OverlayPlaces {
     const nowMs = this.#now();
     if (!this.#known || Math.abs(nowMs - this.#known.atMs) >= GATHER_MS) {
       const places = Array.from(this.#list(), (place) =>
-        formatAuthority(reachedAddress(place.host), place.port),
+        formatAuthority(plainAddress(place.host), place.port),
       );
       this.#known = { places: new Set(places), atMs: nowMs };
     }
-    return this.#known.places.has(formatAuthority(reachedAddress(host), port));
+    return this.#known.places.has(formatAuthority(plainAddress(host), port));
   }
 
   /** Gathers again, the next time that it matters. */

