@@ -385,6 +385,18 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(origin.ranges).toHaveLength(4);
     });
 
+    test('is given up at once where the origin is still at work at the rest: it would work as long for each who asks', async () => {
+      origin.faults = [
+        { how: 'reset', at: 500_000 },
+        ...Array.from({ length: 50 }, (): Fault => ({ how: 'at-work' })),
+      ];
+      const answer = await download();
+      expect(answer.broken).toBe('ECONNRESET');
+      expectPrefix(answer);
+      await expect.poll(() => codesOf('d1')).toEqual(['origin-bad-answer']);
+      expect(origin.ranges).toHaveLength(2);
+    });
+
     test('goes on after more breaks than there are tries, where megabytes have come meanwhile', async () => {
       const entry = 'tries3';
       const big = new FaultyOrigin(26_000_000);

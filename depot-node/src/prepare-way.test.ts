@@ -117,6 +117,17 @@ describe.each(cases)('a way over $over to an origin on $scheme, by $plane,', ({ 
       .toMatchObject({ chain, outcome: 'complete' });
   });
 
+  test('over which an origin says again and again that it is still at work is no stale one: it is asked once', async () => {
+    serveFirst = (_request, response) => {
+      response.socket?.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(25));
+    };
+    const ticket = ticketFor();
+    await tell(ticket);
+    await expect.poll(() => connections.length).toBe(1);
+    expect(await fetchBy(ticket)).toMatchObject({ status: 307 });
+    expect(heads).toEqual(['GET /file']);
+  });
+
   test('is used by a client who comes while it is being made', async () => {
     for (let time = 0; time < 5; time += 1) {
       const ticket = ticketFor();

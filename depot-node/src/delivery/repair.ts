@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isWayFailure, LonghaulError } from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import { isOutdated, OriginBusy } from '../origin/joined-part.ts';
+import { StillAtWork } from '../origin/still-at-work.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
 import type { Fetcher, TimedAnswer } from '../routes/fetcher.ts';
 import { exitOf, isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
@@ -134,6 +135,7 @@ export class Repairer {
       } catch (failure) {
         repair.signal.throwIfAborted();
         if (repair.keptFor === 'slow' || (repair.keptFor && isRefusal(failure))) throw failure;
+        if (failure instanceof StillAtWork) throw failure;
         const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
         isOtherName = isChanged && repair.rest.metOtherName;
         this.#changed = isChanged && !isOtherName ? this.#changed + 1 : 0;
@@ -224,6 +226,7 @@ export class Repairer {
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
         // Over each further way the whole would be made again, too.
         if (round.keptFor && !round.rest.mayComeAlone) return true;
+        if (failure instanceof StillAtWork && !round.keptFor) return true;
         const isOfOneWay = round.keptFor !== undefined && isRefusal(failure);
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code) && !isOfOneWay;
       },

@@ -113,7 +113,7 @@ export class JobTable {
     return this.#transfers.used;
   }
 
-  /** What was relayed towards clients since the start. */
+  /** What was relayed towards clients since the start, and what came again for repairs. */
   get relayedBytes(): number {
     return this.#relayedBytes;
   }

@@ -17,6 +17,7 @@ import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
 import { busyOrigin } from '../origin/joined-part.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
 import { type AnswerHead, asAsked, endsWithConnection, readPart } from '../origin/representation.ts';
+import { StillAtWork } from '../origin/still-at-work.ts';
 import type { UnframedBook } from '../origin/unframed-book.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import { tryInTurn } from '../racing/try-in-turn.ts';
@@ -340,9 +341,9 @@ class SilentOrigin extends LonghaulError {
 /** What an origin says to a connection that has said nothing for too long. */
 const REQUEST_TIMEOUT = 408;
 
-/** Whether a way may have failed because it was made before it was needed: no depot has said otherwise, and nobody has waited long. */
+/** Whether a way may have failed because it was made before it was needed: no depot has said otherwise, nobody has waited long, and nothing has come over it. */
 function mayBeStale(failure: unknown): boolean {
-  return isOwn(failure) && failure.code !== 'origin-timeout';
+  return isOwn(failure) && failure.code !== 'origin-timeout' && !(failure instanceof StillAtWork);
 }
 
 /** Whether a failure was met here, and is none that another depot tells of. */

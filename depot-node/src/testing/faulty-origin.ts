@@ -11,8 +11,8 @@ export type Fault =
   | { readonly how: 'pause'; readonly at: number; readonly ms: number }
   /** It is refused. */
   | { readonly how: 'refused'; readonly status: number }
-  /** No answer comes. */
-  | { readonly how: 'unanswered' }
+  /** No answer comes, or only that it is being made. */
+  | { readonly how: 'unanswered' | 'at-work' }
   /** The answer is another one than was asked for. */
   | {
       readonly how:
@@ -83,6 +83,10 @@ export class FaultyOrigin {
       return;
     }
     if (fault?.how === 'unanswered') return;
+    if (fault?.how === 'at-work') {
+      response.socket?.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(25));
+      return;
+    }
     if (fault?.how === 'busy' || fault?.how === 'busy-for-long') {
       const seconds = fault.how === 'busy' ? 1 : 3600;
       response.writeHead(503, { 'Retry-After': seconds, 'Content-Length': 0 }).end();
