@@ -29,7 +29,6 @@ const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'method-not-allowed',
   'name-not-listed',
   'no-other-chain',
-  'not-a-relay-request',
   'too-many-challenges',
   'via-not-allowed',
   'worker-script-refused',
@@ -146,7 +145,11 @@ async function packaging(
     // Blanks before lines, which the sources have.
     transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
     renderChunk: (code) => UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), code),
-    generateBundle() {
+    generateBundle(_options, bundle) {
+      refuseToSay(
+        UNHEARD.map(([code]) => code),
+        Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file.code] : [])),
+      );
       const source = JSON.stringify(manifest(target, version, updateBase, language));
       this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
       const languages = language === undefined ? (Object.keys(LANGUAGES) as Language[]) : [language];
@@ -165,6 +168,14 @@ async function packaging(
 function withoutEntry(script: string, name: string, { status, message }: ErrorEntry): string {
   const entry = new RegExp(`["'\`]${name}["'\`]:\\s*entry\\(\\s*${status},[^()]*\\),?`);
   return script.replaceAll(message, '').replace(entry, '');
+}
+
+/** Stops a build that would say a code whose entry has been left out: whoever asks for its sentence would meet nothing. */
+function refuseToSay(codes: readonly string[], scripts: readonly string[]): void {
+  const said = codes.filter((code) =>
+    scripts.some((script) => new RegExp(`["'\`]${code}["'\`]`).test(script)),
+  );
+  if (said.length > 0) throw new Error(`The add-on says what it has no sentence for: ${said.join(', ')}.`);
 }
 
 if (process.argv[1] === import.meta.filename) {
