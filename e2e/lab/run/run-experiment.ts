@@ -7,7 +7,7 @@ import type { Network } from '../network/network.ts';
 import { machineLoad } from '../results/machine-load.ts';
 import { rounded } from '../results/rounded.ts';
 import type { TransferLine } from '../results/transfer-line.ts';
-import { planBehind } from '../stage/asked-plan.ts';
+import { hasLed, planBehind } from '../stage/asked-plan.ts';
 import { fetchVariant, requestOf, ticketOf } from '../stage/fetch-variant.ts';
 import { type Stage, startStage } from '../stage/stage.ts';
 import { legsOfJob } from '../stage/told-by-depots.ts';
@@ -163,7 +163,7 @@ async function plannedWay(
   const legs = jobId === undefined ? [] : await legsOfJob(logs, ticket);
   return {
     ...optional('lanes', lanes),
-    ...(plan && (isChosen || jobId === undefined || plan.jobId === jobId)
+    ...(plan && (isChosen || hasLed(plan, jobId))
       ? {
           predictedSeconds: rounded(plan.prediction.seconds, 4),
           predictedDirectSeconds: rounded(plan.direct.seconds, 4),

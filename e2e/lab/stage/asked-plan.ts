@@ -32,6 +32,14 @@ export async function planBehind(
   return stdout ? parsed(await text(stdout)) : undefined;
 }
 
+/**
+ * Whether a plan that was asked for behind a download is surely the one that led it, by the job of the address that it came from: where more has become known meanwhile the
+ * master gives another one. Without a ticket in that address only going directly tells.
+ */
+export function hasLed({ decision, jobId }: PlanAnswer, ofAddress: string | undefined): boolean {
+  return ofAddress === undefined ? decision === 'direct' : jobId === ofAddress;
+}
+
 function parsed(answer: string): PlanAnswer | undefined {
   try {
     return planAnswerSchema.safeParse(JSON.parse(answer)).data;

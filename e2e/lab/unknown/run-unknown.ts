@@ -5,7 +5,7 @@ import type { LineFile } from '../results/result-file.ts';
 import { rounded } from '../results/rounded.ts';
 import { seededRandom } from '../results/seeded-random.ts';
 import { sideBySide } from '../run/side-by-side.ts';
-import { planBehind } from '../stage/asked-plan.ts';
+import { hasLed, planBehind } from '../stage/asked-plan.ts';
 import { ticketOf } from '../stage/fetch-variant.ts';
 import type { TransferOutcome, TransferRequest } from '../transfers/transfer.ts';
 import { type OracleLine, outcomeOf, type UnknownLine } from './unknown-line.ts';
@@ -182,9 +182,7 @@ async function planAll(
 /** The plan behind a download; what it predicted where it is surely the one that led it. */
 async function planOf(request: TransferRequest, jobId: string | undefined) {
   const answer = await planBehind(request.network, request);
-  // A direct plan has no ticket in the URL to be known by.
-  const isSame = answer && (jobId === undefined ? answer.decision === 'direct' : answer.jobId === jobId);
-  if (!answer || !isSame) return { answer };
+  if (!answer || !hasLed(answer, jobId)) return { answer };
   const { decisionReason: reason, prediction, direct } = answer;
   return {
     answer,
