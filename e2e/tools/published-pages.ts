@@ -20,30 +20,15 @@ import { writeRedirectReport } from '../bench/redirect/write-redirect-report.ts'
 import { writeRelayReport } from '../bench/report/write-relay-report.ts';
 import { casesFileOf, heldFileOf } from '../bench/run/held-file.ts';
 import { writeSoakReport } from '../bench/soak/write-soak-report.ts';
-import { writeAnycastReport } from '../lab/anycast/write-anycast-report.ts';
-import { EXPERIMENTS } from '../lab/experiments/experiments.ts';
-import { reportPlanOf } from '../lab/experiments/report-plan-of.ts';
-import { writeMastersReport } from '../lab/masters/write-masters-report.ts';
-import { writeModelReport } from '../lab/model/write-model-report.ts';
-import { writeReport } from '../lab/report/write-report.ts';
-import { joinResults } from '../lab/results/join-results.ts';
-import { writeSelfTestReport } from '../lab/self-test/write-self-test-report.ts';
-import { writeSimReport } from '../lab/simulation/write-sim-report.ts';
-import { writeUnknownReport } from '../lab/unknown/write-unknown-report.ts';
+import { reportResults } from '../lab/report-results.ts';
 
 type Make = (resultFile: string, outFolder: string) => string;
 
-/** What makes a page of the lines of one file, by its name. */
+/** What makes a page of the lines of one file that are not the lab's, by its name. */
 const MAKERS = {
-  'self-test': writeSelfTestReport,
   relay: (resultFile, outFolder) => writeRelayReport({ resultFile, outFolder }).page,
   soak: (resultFile, outFolder) => writeSoakReport({ resultFile, outFolder }).page,
   attack: writeAttackReport,
-  anycast: writeAnycastReport,
-  masters: writeMastersReport,
-  unknown: writeUnknownReport,
-  model: writeModelReport,
-  'sim-map': writeSimReport,
   browsers: (resultFile, outFolder) => writeBrowsersReport({ resultFile, outFolder }).page,
   overload: (resultFile, outFolder) => writeOverloadReport({ resultFile, outFolder }).page,
   facts: (resultFile, outFolder) => writeFactsReport({ resultFile, outFolder }).page,
@@ -117,11 +102,7 @@ function remade(folder: string, fresh: string, entry: PublishedPage): string[] {
 /** Makes a page as its program does; gives its path. */
 function make({ by }: PublishedPage, files: readonly string[], outFolder: string): string {
   const [resultFile = ''] = files;
-  if (by !== 'lab' && by !== 'hand') return MAKERS[by](resultFile, outFolder);
-  const { experiment: name } = joinResults(files);
-  const experiment = EXPERIMENTS.find((known) => known.name === name);
-  if (!experiment) throw new Error(`${files.join(', ')}: there is no experiment ${name}`);
-  return writeReport({ resultFiles: files, plan: reportPlanOf(experiment), outFolder }).page;
+  return by === 'lab' || by === 'hand' ? reportResults(files, outFolder) : MAKERS[by](resultFile, outFolder);
 }
 
 function filesBelow(folder: string): string[] {
