@@ -174,6 +174,18 @@ describe('a redirect of the origin', () => {
   );
 });
 
+test('a redirect to an address that is too long is not even read; its fragment does not count', () => {
+  const base = parsed('https://example.org/');
+  const parse = vi.spyOn(URL, 'parse');
+  const letters = Array.from({ length: 1500 }, (_unused, place) => String.fromCodePoint(0x4e00 + place));
+  const raw = Buffer.from(`//${letters.join('')}/`).toString('latin1');
+  expect(resolveLocation(base, raw).ok).toBe(false);
+  expect(parse).not.toHaveBeenCalled();
+  parse.mockRestore();
+  const there = resolveLocation(base, `/there#${'x'.repeat(20_000)}`);
+  expect(there.ok && canonicalOriginUrl(there.value)).toBe('https://example.org:443/there');
+});
+
 describe('the file name of a URL', () => {
   test.each([
     ['http://h/dir/file.iso?x', 'file.iso'],

@@ -39,6 +39,8 @@ const MAX_HOST_CHARS = 253;
 const MOST_UNITS_OF_LETTER = 2;
 /** ... or four bytes of UTF-8, each of which may be percent-encoded. */
 const MOST_ESCAPES_OF_LETTER = 12;
+/** What stands before a path, at most, in characters: scheme, name, port. */
+const MAX_ORIGIN_CHARS = 16 + MAX_HOST_CHARS * MOST_ESCAPES_OF_LETTER;
 /** Longest path plus query, in bytes, that is planned and relayed. */
 export const MAX_URL_BYTES = 8192;
 
@@ -194,7 +196,9 @@ export function hostHeader(url: Pick<OriginUrl, 'scheme' | 'host' | 'port'>): st
  * it, each character a byte; those beyond ASCII are encoded as they are, whatever text they stand for.
  */
 export function resolveLocation(base: OriginUrl, value: string): Result<OriginUrl> {
-  const resolved = URL.parse(percentEncodeBytes(value), originHref(base));
+  const [address = ''] = percentEncodeBytes(value).split('#', 1);
+  if (address.length > MAX_URL_BYTES + MAX_ORIGIN_CHARS) return refuse('bad-url', 'it is too long');
+  const resolved = URL.parse(address, originHref(base));
   return resolved ? parseOriginUrl(resolved.href) : refuse('bad-url');
 }
 
