@@ -226,7 +226,7 @@ export class Repairer {
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
         // Over each further way the whole would be made again, too.
         if (round.keptFor && !round.rest.mayComeAlone) return true;
-        if (failure instanceof StillAtWork && !round.keptFor) return true;
+        if (failure instanceof StillAtWork) return true;
         const isOfOneWay = round.keptFor !== undefined && isRefusal(failure);
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code) && !isOfOneWay;
       },
@@ -311,6 +311,7 @@ function isAnswer(failure: unknown): boolean {
  */
 function isRefusal(failure: unknown): boolean {
   if (failure instanceof OriginBusy) return failure.retryAfterSeconds === undefined;
+  if (failure instanceof StillAtWork) return false;
   if (!(failure instanceof LonghaulError) || failure.blame !== 'origin' || failure.depot !== undefined)
     return false;
   return failure.code !== 'origin-changed' && !FAULTS_OF_SERVER.has(failure.code);
