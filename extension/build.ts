@@ -146,7 +146,7 @@ async function packaging(
     transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
     renderChunk: (code) => UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), code),
     generateBundle(_options, bundle) {
-      refuseToSay(
+      requireSentences(
         UNHEARD.map(([code]) => code),
         Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? [file.code] : [])),
       );
@@ -171,7 +171,7 @@ function withoutEntry(script: string, name: string, { status, message }: ErrorEn
 }
 
 /** Stops a build that would say a code whose entry has been left out: whoever asks for its sentence would meet nothing. */
-function refuseToSay(codes: readonly string[], scripts: readonly string[]): void {
+function requireSentences(codes: readonly string[], scripts: readonly string[]): void {
   const said = codes.filter((code) =>
     scripts.some((script) => new RegExp(`["'\`]${code}["'\`]`).test(script)),
   );

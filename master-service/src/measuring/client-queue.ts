@@ -77,21 +77,14 @@ export function queueOf(told: readonly Told[], nowMs: number): ClientQueue {
 
 /** Before a line all of those wait who send over it. Who waits least counts: what one alone waits for is before its own. */
 function leastWait(told: readonly Told[], lifeMs: number, noQueues: number, nowMs: number): number {
-  const waits = told.flatMap(
-    ([
-      ,
-      {
-        value: { queue },
-        timeMs,
-      },
-    ]) => {
-      if (!queue) return [];
-      const ageMs = queue.ageMs + Math.max(0, nowMs - timeMs);
-      if (ageMs > lifeMs) return [];
-      const weight = queue.weight * Math.exp(-ageMs / QUEUE_LIFE_MS);
-      return [(Math.max(0, queue.value - 1) * weight) / (weight + noQueues)];
-    },
-  );
+  const waits = told.flatMap(([, fact]) => {
+    const { queue } = fact.value;
+    if (!queue) return [];
+    const ageMs = queue.ageMs + Math.max(0, nowMs - fact.timeMs);
+    if (ageMs > lifeMs) return [];
+    const weight = queue.weight * Math.exp(-ageMs / QUEUE_LIFE_MS);
+    return [(Math.max(0, queue.value - 1) * weight) / (weight + noQueues)];
+  });
   return waits.length > 0 ? Math.min(...waits) : 0;
 }
 
