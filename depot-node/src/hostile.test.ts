@@ -125,6 +125,7 @@ describe('a hostile origin', () => {
       let tls: TestOverlay;
       let server: Server;
       let url: string;
+      let startOverlay: (config: object) => Promise<void>;
       let requests: number;
       /** What the origin says before its connection ends, request by request; the last for all that follow. */
       let answers: { readonly text: string; readonly saysGoodbye: boolean }[];
@@ -144,11 +145,12 @@ describe('a hostile origin', () => {
         });
         const port = await listenAnywhere(server);
         url = `https://127.0.0.1:${port}/file`;
-        tls = await startTestOverlay([], () => {}, splice, {
-          trusted: [cert],
-          config: { addresses: { allow: [{ network: '127.0.0.0/8', ports: [port] }] } },
-        });
-        await tls.addDepot('d1');
+        startOverlay = async (config) => {
+          const addresses = { allow: [{ network: '127.0.0.0/8', ports: [port] }] };
+          tls = await startTestOverlay([], () => {}, splice, { trusted: [cert], config: { addresses, ...config } });
+          await tls.addDepot('d1');
+        };
+        await startOverlay({});
       });
       afterEach(async () => {
         await tls.close();
@@ -168,6 +170,24 @@ describe('a hostile origin', () => {
           expect(await download(path)).toMatchObject({ status: 307, headers });
         }
         expect(requests).toBe(4);
+      });
+
+      test('and says no goodbye, and makes another one each time, is left to clients from then on', async () => {
+        answers = ['first', 'other', 'third', 'fourth', 'fifth'].map((word) => ({
+          text: `HTTP/1.1 200 OK\r\n\r\n${word} of all`,
+          saysGoodbye: false,
+        }));
+        expect(await download()).toMatchObject({ status: 200, broken: 'ECONNRESET' });
+        expect(await download()).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-end-unsure' } });
+      });
+
+      test('and says no goodbye, is left to clients after the first where nothing may be fetched again', async () => {
+        answers = [{ text: UNFRAMED, saysGoodbye: false }];
+        await tls.close();
+        await startOverlay({ failover: { fetchAgain: 'never' } });
+        expect(await download()).toMatchObject({ status: 200, broken: 'ECONNRESET' });
+        expect(await download()).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-end-unsure' } });
+        expect(requests).toBe(2);
       });
 
       test('and says no goodbye, is left to the client that was cut off, too, where it begins again, and by nothing else', async () => {

@@ -182,18 +182,23 @@ export class Delivery {
       return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (end === 'cancelled') return this.#hasAll ? { is: 'finishing', chain } : broke(chain, stop.reason);
     const isSameEnd = end === 'source-broke' && prefix?.restBytes === 0 && client.bytes === bytes;
-    if (isSameEnd) this.#noteSameEnd(answer);
+    if (isSameEnd && this.#mayLackGoodbye(answer)) {
+      this.#rest.noteUnsureEnd();
+      this.#noteNoGoodbye();
+    }
     return { is: 'repairing', broken: answer, reason: REASONS[end] };
   }
 
   /**
-   * Notes that an answer has come again and has broken at the very byte of the break before. Over TLS a body without length or chunks ends so where its server says no goodbye:
-   * each time, and nobody can prove that it is whole.
+   * Whether an answer that broke may have been whole. Over TLS a body without length or chunks breaks where its server says no goodbye: each time, and nobody can
+   * prove that it is whole.
    */
-  #noteSameEnd({ head, target: { url } }: FetchedAnswer): void {
-    const { missing, target } = this.#download;
-    if (missing || url.scheme !== 'https' || !endsWithConnection(head, 'GET')) return;
-    this.#rest.noteUnsureEnd();
+  #mayLackGoodbye({ head, target: { url } }: FetchedAnswer): boolean {
+    return !this.#download.missing && url.scheme === 'https' && endsWithConnection(head, 'GET');
+  }
+
+  #noteNoGoodbye(): void {
+    const { target } = this.#download;
     this.#components.unframedBook.noteNoGoodbye(target.url, target.client);
   }
 
@@ -376,6 +381,7 @@ export class Delivery {
       return this.#goOnWith(repaired);
     } catch (failure) {
       if (client.left.aborted) return { is: 'ended', end: { outcome: 'client-left', chain } };
+      if (leavesUntold(reason, failure) && this.#mayLackGoodbye(broken)) this.#noteNoGoodbye();
       tell();
       return broke(chain, stop.aborted ? stop.reason : failure);
     }
@@ -462,4 +468,11 @@ export class Delivery {
 function broke(chain: Chain, thrown: unknown): StateOf<'ended'> {
   const failure = thrown instanceof LonghaulError ? thrown : new LonghaulError('internal', { cause: thrown });
   return { is: 'ended', end: { outcome: 'upstream-broke', chain, failure } };
+}
+
+/** Whether nothing told if an answer was cut, or had come to its end: it came again as another one, or cannot come again. */
+function leavesUntold(reason: BreakReason, failure: unknown): boolean {
+  if (reason !== 'reset' && reason !== 'other-bytes') return false;
+  const code = failure instanceof LonghaulError ? failure.code : undefined;
+  return code === 'origin-changed' || code === 'origin-not-resumable';
 }
