@@ -147,7 +147,10 @@ describe('a hostile origin', () => {
         url = `https://127.0.0.1:${port}/file`;
         startOverlay = async (config) => {
           const addresses = { allow: [{ network: '127.0.0.0/8', ports: [port] }] };
-          tls = await startTestOverlay([], () => {}, splice, { trusted: [cert], config: { addresses, ...config } });
+          tls = await startTestOverlay([], () => {}, splice, {
+            trusted: [cert],
+            config: { addresses, ...config },
+          });
           await tls.addDepot('d1');
         };
         await startOverlay({});
@@ -178,7 +181,10 @@ describe('a hostile origin', () => {
           saysGoodbye: false,
         }));
         expect(await download()).toMatchObject({ status: 200, broken: 'ECONNRESET' });
-        expect(await download()).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-end-unsure' } });
+        expect(await download()).toMatchObject({
+          status: 307,
+          headers: { [HEADERS.error]: 'origin-end-unsure' },
+        });
       });
 
       test('and says no goodbye, is left to clients after the first where nothing may be fetched again', async () => {
@@ -186,7 +192,10 @@ describe('a hostile origin', () => {
         await tls.close();
         await startOverlay({ failover: { fetchAgain: 'never' } });
         expect(await download()).toMatchObject({ status: 200, broken: 'ECONNRESET' });
-        expect(await download()).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-end-unsure' } });
+        expect(await download()).toMatchObject({
+          status: 307,
+          headers: { [HEADERS.error]: 'origin-end-unsure' },
+        });
         expect(requests).toBe(2);
       });
 
