@@ -1,114 +1,21 @@
-import { type AddressFamily, type JobReport, ok, type PlanAnswer } from '@longhaul/shared';
-import { DepotSources, generateKeyPair } from '@longhaul/shared/service';
+import type { AddressFamily, JobReport } from '@longhaul/shared';
 import { expect, test } from 'vitest';
-import { AddressProver } from './depots/address-prover.ts';
-import { DepotService } from './depots/depot-service.ts';
-import { createDownloads } from './downloads.ts';
-import { KeyRing } from './keys/key-ring.ts';
-import { generateSigningKey } from './keys/signing-key.ts';
-import { createKnowledge } from './knowledge.ts';
-import { IdleLinks } from './measuring/idle-links.ts';
-import { OverlayPlaces } from './policy/overlay-places.ts';
-import { MeasuredPrefixes } from './prefixes/measured-prefixes.ts';
-import { PrefixFiles } from './prefixes/prefix-files.ts';
-import { WhereaboutsLookUp } from './prefixes/whereabouts.ts';
-import { MemoryDepotStore } from './testing/memory-depot-store.ts';
-import { testConfig } from './testing/start-master.ts';
-import { EntryGroups } from './tickets/entry-groups.ts';
+import { startBehindSockets } from './testing/start-behind-sockets.ts';
 
-const NOW = 1_795_000_000_000;
 /** One client: the address by which it asks the master, and the network from which it comes to depots. */
 const CLIENT = '2001:db8:5::7';
 const SEEN_AS = '198.51.100.0/24';
 /** Round trips between depots: the client is beside d1, the origin beside d3. */
 const LINKS = { 'd1 d3': 140, 'd1 d2': 80, 'd2 d3': 70 };
 
-/** A master behind its sockets: depots and clients are heard as they would be over them, from any address. */
 async function start(onlyFamilies: Readonly<Record<string, AddressFamily>> = {}) {
-  const config = testConfig({ links: [], planner: { allowVia: true } });
-  const emit = () => {};
-  const now = () => NOW;
-  const knowledge = createKnowledge({
-    config,
-    depotStore: new MemoryDepotStore(),
-    enrolmentStore: undefined,
-    emit,
-    source: 'here',
-    epoch: 1,
-    startedAtMs: NOW,
-  });
-  const keys = new KeyRing({
-    first: generateSigningKey(),
-    state: undefined,
-    renewMs: Number.MAX_SAFE_INTEGER,
-    aheadMs: 0,
-    lifeMs: 0,
-    canTell: () => false,
-    now,
-    steadyMs: now,
-    onPublished: emit,
-    onFailure: emit,
-  });
-  const downloads = createDownloads({
-    config,
-    knowledge,
-    keys,
-    overlay: new OverlayPlaces(() => [], now),
-    groups: new EntryGroups([]),
-    whereabouts: new WhereaboutsLookUp({
-      files: new PrefixFiles({}, emit),
-      measured: new MeasuredPrefixes(knowledge.facts),
-      site: () => undefined,
-    }),
-    ask: async ({ host }) => ok({ addresses: [host] }),
-    authorities: [],
-    publicUrl: () => 'http://master.example',
-    now,
-    steadyMs: now,
-    random: undefined,
-    emit,
-  });
-  const service = new DepotService({
-    ...knowledge,
-    ...downloads,
-    prover: new AddressProver({
-      registry: knowledge.registry,
-      ask: async ({ id, host }) => ok({ addresses: [host], onlyFamily: onlyFamilies[id] }),
-      sources: new DepotSources(),
-      now,
-      emit,
-    }),
-    assumedSizeBytes: config.planner.assumedSizeBytes,
-    idleLinks: new IdleLinks({ links: knowledge.links }),
-    emit,
-  });
-  let sequence = 0;
-  const stamp = () => ({ timeMs: NOW, epoch: 'epoch-000001', sequence: (sequence += 1) });
-  const hear = (id: string, told: object) => {
-    const none = { activeTransfers: 0, draining: false, links: [], sizes: [] };
-    const heard = service.hear(id, { ...none, ...told }, stamp(), NOW);
-    if (!heard.ok) throw heard.error;
+  const { hear, plan, close } = await startBehindSockets({ links: LINKS, onlyFamilies });
+  return {
+    hear,
+    plan: (clientAddress = CLIENT, via: string[] = []) =>
+      plan(clientAddress, { sizeBytes: 200_000_000, via }),
+    close,
   };
-  const ids = ['d1', 'd2', 'd3'];
-  for (const id of ids) {
-    const { publicKey } = generateKeyPair();
-    const place = { host: '127.0.0.1', port: 7000 + Number(id.slice(1)), tls: false };
-    await service.register({ id, publicKey, ...place }, stamp(), NOW);
-  }
-  for (const [pair, rttMs] of Object.entries(LINKS)) {
-    const [one = '', other = ''] = pair.split(' ');
-    const seen = { rttMs, goodputBps: 5e8, sentBytes: 2e7, retransmittedBytes: 2000 };
-    hear(one, { links: [{ to: other, ...seen }] });
-    hear(other, { links: [{ to: one, ...seen }] });
-  }
-  const plan = (clientAddress = CLIENT, via: string[] = []): PlanAnswer => {
-    const url = { scheme: 'https', host: 'origin.example', port: 443, path: '/f', query: null } as const;
-    const options = { sizeBytes: 200_000_000, via };
-    const planned = downloads.plans.explain({ url, options, kind: 'get', clientAddress }, NOW);
-    if (!planned.ok) throw planned.error;
-    return planned.value;
-  };
-  return { hear, plan, close: downloads.close };
 }
 
 /** What an entry depot tells of a job that has ended. */
