@@ -48,7 +48,7 @@ export type Downloads = ReturnType<typeof createDownloads>;
 export function createDownloads(init: DownloadsInit) {
   const { config, knowledge, keys, overlay, groups, now, random, emit } = init;
   const { facts, masters, registry, links, clients, aliases, origins, ends, sizes, caps, wishes } = knowledge;
-  const { calibrations, ways } = knowledge;
+  const { calibrations, ways, leads } = knowledge;
   const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links, ends);
   const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
@@ -75,13 +75,24 @@ export function createDownloads(init: DownloadsInit) {
     calibrations,
     ...learned,
     onTrust: (depot, isTrusted) => {
-      if (!isTrusted) for (const table of [links, clients, aliases, origins, ways]) table.forgetFrom(depot);
+      if (!isTrusted)
+        for (const table of [links, clients, aliases, origins, ways, leads]) table.forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
     },
     onSeen: (network, { depot, prefix }, nowMs) => {
       if (links.isBelieved(depot)) aliases.note(depot, network, prefix, nowMs);
     },
-    onWorked: ({ network, host }, depots, nowMs) => wishes.noteWorked(network, depots, host, nowMs),
+    onWorked: (job, depots, nowMs) => {
+      const { network, host } = job;
+      const [entry = ''] = depots;
+      wishes.noteWorked(network, depots, host, nowMs);
+      if (isBelieved(entry)) leads.noteEnded(job, entry, nowMs);
+    },
+  });
+  const isBelieved = (depot: string) => outcomes.isTrusted(depot) && links.isBelieved(depot);
+  leads.onJobLed((jobId, depot, to, atMs) => {
+    const job = jobs.get(jobId);
+    if (job && isBelieved(depot)) leads.note(job, depot, to, atMs);
   });
   const legs = new JobLegs({
     tickets,
@@ -114,6 +125,7 @@ export function createDownloads(init: DownloadsInit) {
     onCameBack: (entry) => downChecks.suspect(entry),
     wishes,
     calibrations,
+    leads,
     ...learned,
     evidence: (of, to, from, nowMs) =>
       ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),

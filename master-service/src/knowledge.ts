@@ -14,6 +14,7 @@ import { CLIENT_FACTS, ClientTable } from './measuring/client-table.ts';
 import { PROBE_FACTS } from './measuring/origin-probes.ts';
 import { ORIGIN_FACTS, OriginTable } from './measuring/origin-table.ts';
 import { CALIBRATION_FACTS, Calibrations } from './outcomes/calibrations.ts';
+import { LED_FACTS, LedHosts } from './outcomes/led-hosts.ts';
 import { JOB_FACTS } from './outcomes/outcome-book.ts';
 import { WAY_FACTS, WayBook } from './outcomes/way-book.ts';
 import { EndLinks } from './planning/end-links.ts';
@@ -39,6 +40,7 @@ const FACT_KINDS = [
   ...JOB_FACTS,
   ...CALIBRATION_FACTS,
   ...WAY_FACTS,
+  ...LED_FACTS,
   ...FEEDBACK_FACTS,
 ];
 
@@ -91,6 +93,7 @@ export function createKnowledge(init: KnowledgeInit) {
     sizes: new SizeMemory(facts),
     calibrations: new Calibrations(facts),
     ways: new WayBook(facts),
+    leads: new LedHosts((host) => origins.known(host).keys(), facts),
     caps: config.public ? new RateCaps(config.public, facts) : undefined,
     measured: new MeasuredPrefixes(facts),
     wishes: new FeedbackBook(facts),

@@ -23,6 +23,7 @@ import type { ClientTable } from '../measuring/client-table.ts';
 import type { IdleLinks } from '../measuring/idle-links.ts';
 import type { OriginProbes } from '../measuring/origin-probes.ts';
 import type { OriginTable } from '../measuring/origin-table.ts';
+import type { LedHosts } from '../outcomes/led-hosts.ts';
 import type { OutcomeBook } from '../outcomes/outcome-book.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner } from '../planning/planner.ts';
@@ -60,6 +61,7 @@ interface DepotServiceInit {
   readonly origins: Pick<OriginTable, 'report'>;
   readonly idleLinks: Pick<IdleLinks, 'next' | 'noteSent'>;
   readonly outcomes: Pick<OutcomeBook, 'report' | 'isTrusted'>;
+  readonly leads: Pick<LedHosts, 'noteFollowUp' | 'of'>;
   readonly probes: Pick<OriginProbes, 'next'>;
   readonly emit: EmitEvent;
 }
@@ -161,6 +163,8 @@ export class DepotService {
       ? this.#reroute(id, claims.value, url.value, avoid, nowMs)
       : this.#ownChains(id, claims.value, url.value, nowMs);
     if (!chains.ok) return chains;
+    // With other chains it goes on where it is.
+    if (!avoid) this.#init.leads.noteFollowUp(id, claims.value.jobId, url.value, nowMs);
     const urlHash = urlHashOf(url.value);
     if (sizes.isTicketGiven(urlHash) || this.#takeSize(id, nowMs)) sizes.noteTicket(urlHash, [[id]], nowMs);
     return ok({ ticket: tickets.reissue(claims.value, url.value, chains.value) });
@@ -195,12 +199,13 @@ export class DepotService {
     nowMs: number,
   ): Result<PromisedChains> {
     if (!this.#followUps.takePlan(entry, nowMs)) return busyFor(entry);
-    const { planner, registry, sizes, assumedSizeBytes } = this.#init;
+    const { planner, registry, sizes, leads, assumedSizeBytes } = this.#init;
+    const led = leads.of({ host: url.host });
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
     const query = {
       sizeBytes,
       originTls: url.scheme === 'https',
-      ends: { origin: url.host },
+      ends: { origin: led?.isMet ? led.host : url.host },
       entry,
       avoid,
       lanes,

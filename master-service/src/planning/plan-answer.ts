@@ -19,10 +19,13 @@ export function answerOf(
   { jobId, location, lastStartSeconds, proxyTicket }: IssuedPlan,
   {
     publicUrl,
+    origin,
     evidence,
     baseUrlOf,
   }: {
     readonly publicUrl: string;
+    /** The host that it was planned by. */
+    readonly origin: string;
     readonly evidence: EvidenceOf;
     /** Where a depot is; `undefined` where it is not known any more. */
     readonly baseUrlOf: (depot: string) => string | undefined;
@@ -47,6 +50,7 @@ export function answerOf(
     reasons: [
       describeSize(size),
       ...describePlace(client),
+      ...(origin === url.host ? [] : [leadsTo(url.host, origin)]),
       ...(size.isWholeOnly ? [WHOLE_ONLY] : []),
       ...route.reasons,
       ...signalling.reasons,
@@ -74,6 +78,10 @@ function withEvidence(prediction: Prediction, evidence: EvidenceOf): Prediction 
 
 const WHOLE_ONLY =
   'Its origin gives no parts of it: a chain that breaks fetches everything again, and how often depots fail is counted.';
+
+function leadsTo(host: string, origin: string): string {
+  return `Downloads from ${host} came from ${origin} of late: the plan goes by how far that is.`;
+}
 
 /** Nothing where nothing but the question itself tells where the client is: that is so without any table. */
 function describePlace({ site }: Place): string[] {

@@ -38,7 +38,13 @@ import { PlanIssuer } from './plan-issuer.ts';
 import type { Planner } from './planner.ts';
 import { type PromisedDownload, promisedTo } from './promised-download.ts';
 import type { Route } from './route.ts';
-import { type ClientWishes, type PairCalibrations, type PairWays, RouteChooser } from './route-chooser.ts';
+import {
+  type ClientWishes,
+  type PairCalibrations,
+  type PairLeads,
+  type PairWays,
+  RouteChooser,
+} from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 import type { UnreachedPairs } from './unreached-pairs.ts';
@@ -85,6 +91,7 @@ interface PlanServiceInit {
   readonly wishes?: ClientWishes;
   readonly calibrations?: PairCalibrations;
   readonly ways?: PairWays;
+  readonly leads?: PairLeads;
   /** All that is known of the leg on which `from` sends to `to`, in a download between these ends. */
   readonly evidence?: (
     ends: DownloadEnds,
@@ -195,7 +202,7 @@ export class PlanService {
     const caps = admission.value.metered ? this.#init.caps : undefined;
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
-    this.#init.probes.want(url, address, nowMs);
+    this.#wantProbes(request, nowMs);
     const known = this.#knownNow(address, url.host, nowMs);
     const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, known, nowMs);
     const decided = elsewhere ?? this.#decide(request, held, known, nowMs);
@@ -263,9 +270,11 @@ export class PlanService {
 
   #answer(request: DownloadRequest, decided: Decided, plan: IssuedPlan, nowMs: number): PlanAnswer {
     const { publicUrl, evidence, registry } = this.#init;
-    const ends = { client: request.clientAddress, origin: request.url.host };
+    const origin = this.#chooser.originOf(request);
+    const ends = { client: request.clientAddress, origin };
     return answerOf(request, decided, plan, {
       publicUrl: publicUrl(),
+      origin,
       evidence: (to, from) => evidence?.(ends, to, from, nowMs),
       baseUrlOf: (id) => {
         const depot = registry.view(id, nowMs);
@@ -323,8 +332,23 @@ export class PlanService {
   }
 
   /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
-  #knownNow(client: string, origin: string, nowMs: number): KnownThen {
-    return { upDepots: this.#upDepots(nowMs), known: this.#init.ends.stateOf({ client, origin }) };
+  #knownNow(client: string, host: string, nowMs: number): KnownThen {
+    const { ends } = this.#init;
+    const origin = this.#chooser.originOf({ url: { host }, clientAddress: client, kind: 'get' });
+    const led = origin === host ? '' : ` ${origin} ${ends.stateOf({ origin })}`;
+    return { upDepots: this.#upDepots(nowMs), known: `${ends.stateOf({ client, origin: host })}${led}` };
+  }
+
+  /**
+   * Has measured where a download is asked for, and where its bytes come from, if several depots say where that is: none alone has others knock
+   * where it likes. That the list of origins does not name it says nothing, as with redirects.
+   */
+  #wantProbes(request: DownloadRequest, nowMs: number): void {
+    const { policy, probes } = this.#init;
+    const { url, clientAddress: address } = request;
+    probes.want(url, address, nowMs);
+    const led = this.#chooser.ledTo(request);
+    if (led?.isAgreed && policy.checkTarget(led).ok) probes.want(led, address, nowMs);
   }
 
   #upDepots(nowMs: number): string {

@@ -138,3 +138,31 @@ test('what clients of a network have said counts at once, and is nothing that ot
   choose('198.51.100.1');
   expect(asked.map(({ avoid }) => avoid)).toEqual([undefined, ['d1'], undefined]);
 });
+
+test('a download is planned by where its host leads, if a depot has met that, and a tunnel by the host that it is for', () => {
+  const asked: (string | undefined)[] = [];
+  const planner = {
+    plan: ({ ends }: RouteQuery) => {
+      asked.push(ends?.origin);
+      return ok({ chain: [], decisionReason: 'no-gain', expectedSeconds: 0 });
+    },
+  } as unknown as Planner;
+  const led = { host: 'storage.example', port: 443, isAgreed: false };
+  const kinds = ['get', 'get', 'tunnel'] as const;
+  for (const [index, kind] of kinds.entries()) {
+    const chooser = new RouteChooser({
+      config: testConfig(),
+      planner,
+      registry: { views: () => [], failuresPerSecond: 0 },
+      leads: {
+        of: ({ network, host }) =>
+          network === '192.0.2.0/24' && host === 'origin.example' ? { ...led, isMet: index > 0 } : undefined,
+      },
+    });
+    const known = { size: SIZE, client: {}, given: undefined, upDepots: '', known: '' };
+    const request = { url: url('/a'), options: {}, kind, clientAddress: '192.0.2.1' };
+    chooser.choose(request, known, NOW);
+    expect(chooser.rerouteQuery(request, known, NOW).ends?.origin).toBe(asked[index]);
+  }
+  expect(asked).toEqual(['origin.example', 'storage.example', 'origin.example']);
+});

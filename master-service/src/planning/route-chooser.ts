@@ -32,6 +32,21 @@ export interface PairWays {
   readonly direct: (pair: Pair, nowMs: number) => readonly TimedDownload[];
 }
 
+/** Where the bytes of downloads come from that are asked for elsewhere. */
+export interface LedTo {
+  readonly host: string;
+  readonly port: number;
+  /** Whether several depots say so. */
+  readonly isAgreed: boolean;
+  /** Whether a depot has measured it. */
+  readonly isMet: boolean;
+}
+
+/** The hosts that others lead to; `undefined` for one that gives what is asked of it, as far as anybody knows. */
+export interface PairLeads {
+  readonly of: (pair: Pair) => LedTo | undefined;
+}
+
 interface Pair {
   readonly network: string;
   readonly host: string;
@@ -48,8 +63,14 @@ interface RouteChooserInit {
   readonly wishes?: ClientWishes;
   readonly calibrations?: PairCalibrations;
   readonly ways?: PairWays;
+  readonly leads?: PairLeads;
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
+}
+
+/** Who asks for a file, where, and how. */
+interface Asked extends Pick<DownloadRequest, 'clientAddress' | 'kind'> {
+  readonly url: Pick<OriginUrl, 'host'>;
 }
 
 /** What is known when a way is chosen. */
@@ -77,6 +98,20 @@ export class RouteChooser {
   /** What was decided lately is decided again. */
   noteChange(): void {
     this.#routes.clear();
+  }
+
+  /**
+   * The host that a download is planned by: what its redirects lead to, where downloads have shown that and a depot has met it, else the one that is asked. Of
+   * the ends that alone is another one; policy, tickets, sizes, and what clients said and had, go by the one that is asked.
+   */
+  originOf(asked: Asked): string {
+    const led = this.ledTo(asked);
+    return led?.isMet ? led.host : asked.url.host;
+  }
+
+  /** Where its bytes come from, if that is elsewhere, and known. Through a tunnel nobody but the client follows redirects. */
+  ledTo({ url: { host }, clientAddress: address, kind }: Asked): LedTo | undefined {
+    return kind === 'tunnel' ? undefined : this.#init.leads?.of({ network: clientPrefix(address), host });
   }
 
   choose(request: DownloadRequest, known: Known, nowMs: number): Result<Route> {
@@ -123,32 +158,41 @@ export class RouteChooser {
 
   /** What chains from other entry depots are asked for with, for the same download: past what its own chain goes past. */
   rerouteQuery(
-    { url, options, clientAddress: address }: DownloadRequest,
+    request: DownloadRequest,
     { size, client }: Pick<Known, 'size' | 'client'>,
     nowMs: number,
   ): Omit<RerouteQuery, 'entry' | 'lanes'> {
+    const { url, options, clientAddress: address } = request;
     const { avoid = options.avoid ?? [] } = this.#wished(address, url.host, options, nowMs);
-    return { ...toCarry(url, size), ends: endsOf(address, client, url), avoid };
+    return { ...toCarry(url, size), ends: this.#endsOf(request, client), avoid };
   }
 
   #plan(
-    { url, kind, clientAddress: address }: DownloadRequest,
+    request: DownloadRequest,
     { size, client }: Known,
     wanted: Partial<RouteQuery>,
     nowMs: number,
   ): Result<Route> {
+    const { url, kind, clientAddress: address } = request;
     const { planner, registry, calibrations, ways } = this.#init;
     const { source, isWholeOnly } = size;
     // Lanes are the entry depot's ranges, and it does not see into a tunnel.
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const isSizeAssumed = source === 'assumed';
-    const ends = endsOf(address, client, url);
+    const ends = this.#endsOf(request, client);
+    // What was asked for there is what comes again, wherever it comes from.
     const pair = { network: clientPrefix(address), host: url.host };
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
     const learned = { taken: ways?.of(pair, nowMs) ?? [], takenDirect: ways?.direct(pair, nowMs) ?? [] };
     const known = { ...toCarry(url, size), isSizeAssumed, ends, calibration, ...learned };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
+  }
+
+  /** That this site's master was asked says nothing of where a client is, unless masters share an address. */
+  #endsOf(request: DownloadRequest, { site }: Place): DownloadEnds {
+    const clientSite = site && site.rule !== 'asked' ? { clientSite: site.name } : {};
+    return { client: request.clientAddress, origin: this.originOf(request), ...clientSite };
   }
 
   /** What clients of this network had; and of a plan that was given to learn by, its chain, so that it is explained as it was. */
@@ -178,11 +222,6 @@ export class RouteChooser {
       isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
     };
   }
-}
-
-/** That this site's master was asked says nothing of where a client is, unless masters share an address. */
-function endsOf(client: string, { site }: Place, { host }: OriginUrl): DownloadEnds {
-  return { client, origin: host, ...(site && site.rule !== 'asked' ? { clientSite: site.name } : {}) };
 }
 
 /** What is to be carried. */

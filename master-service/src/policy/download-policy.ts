@@ -53,7 +53,7 @@ export class DownloadPolicy {
    * What holds for every target, also of an origin's redirect: port and, for literals, address. Names are resolved and
    * checked again by the exit depot, at the moment it connects.
    */
-  checkTarget(url: OriginUrl): Result<void> {
+  checkTarget(url: Pick<OriginUrl, 'host' | 'port'>): Result<void> {
     const { addresses, overlay } = this.#init;
     const literal = literalOf(url.host);
     if (overlay.has(literal ?? url.host, url.port)) {

@@ -131,5 +131,5 @@ export async function startBehindSockets({ links, ratesBps = {}, onlyFamilies = 
     if (!decoded.ok) throw decoded.error;
     return decoded.value.claims.chains;
   };
-  return { hear, plan, followUp, close: downloads.close };
+  return { hear, plan, followUp, leads: knowledge.leads, close: downloads.close };
 }

@@ -1,0 +1,229 @@
+import type { OriginUrl } from '@longhaul/shared';
+import * as z from 'zod';
+import type { Fact, FactKind } from '../facts/fact.ts';
+import { Facts } from '../facts/facts.ts';
+import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
+import type { LedTo } from '../planning/route-chooser.ts';
+import type { Pair } from './calibrations.ts';
+import type { PlannedJob } from './recent-jobs.ts';
+
+/** Pairs of a client network, or a depot, and a host that leads on, which are remembered, half a kilobyte each; of one speaker no more than are left free. */
+const MOST_PAIRS = 10_000;
+/** Downloads of each: the last ones of a network, and of a depot those of the last networks. */
+const MOST_DOWNLOADS = 5;
+/** As long as what is measured of a host: without that it is of no use where bytes come from. */
+const KEPT_MS = 7 * 86_400_000;
+/** The same is learned again after so long: a host that is asked all day is told of once an hour. */
+const SAME_AGAIN_MS = 3_600_000;
+/** Jobs of which is remembered where redirects led them, about 150 bytes each: as many as reports of jobs. */
+const MOST_JOBS = 50_000;
+/** A download that takes longer counts as one that led nowhere. */
+const JOB_LIFE_MS = 86_400_000;
+/** So many depots that name the same host are believed by others: one alone only where no other one has met the host that is asked. */
+const AGREEING = 2;
+
+const place = {
+  host: z.string().regex(/^[a-z0-9.:_-]{1,255}$/),
+  port: z.int().min(1).max(65_535),
+};
+
+const toldDownload = z.looseObject({
+  jobId: z.string().max(16),
+  /** The entry depot that tells. */
+  by: z.string().max(64),
+  /** The client's. */
+  network: z.string().max(64),
+  /** Left out where the host that was asked gave the file itself. */
+  led: z.looseObject(place).optional(),
+  agoMs: z.number().min(0),
+});
+type ToldDownload = z.output<typeof toldDownload>;
+
+/** Where the last downloads from a host came from, the newest first, by `<network> <host>` and by `<depot> <host>`. */
+const HOST_LEADS = {
+  name: 'host-leads',
+  schema: z.looseObject({ downloads: z.array(toldDownload).min(1).max(MOST_DOWNLOADS) }),
+  keys: /^[0-9a-z.:/-]{1,64} [a-z0-9.:_-]{1,255}$/,
+  most: MOST_PAIRS,
+  whenFull: 'forget-oldest',
+  lifeMs: KEPT_MS,
+  isKept: true,
+} satisfies FactKind<unknown>;
+type Told = Fact<z.output<(typeof HOST_LEADS)['schema']>>;
+
+/** The last host that a job's redirects led an entry depot to, by `<job id> <depot>`: who has planned the job may be another master. */
+const JOB_LED = {
+  name: 'job-led',
+  schema: z.looseObject(place),
+  keys: /^[A-Za-z0-9_-]{1,16} [a-z0-9-]{1,10}$/,
+  most: MOST_JOBS,
+  whenFull: 'forget-oldest',
+  lifeMs: JOB_LIFE_MS,
+  isKept: false,
+} satisfies FactKind<unknown>;
+
+export const LED_FACTS = [HOST_LEADS, JOB_LED];
+
+/** A host and its port. */
+type Place = Pick<OriginUrl, 'host' | 'port'>;
+type LedJob = Pick<PlannedJob, 'jobId' | 'network' | 'host' | 'isAsked'>;
+
+/** What the downloads that a depot tells of say together: a place, or nothing, because it gave them itself or they differ. */
+type Voice = Place | undefined;
+
+/**
+ * Which hosts the bytes of downloads come from that begin at another one: a site's own name often leads to storage, and a redirector to mirrors. A network's own
+ * downloads say it for the network; for all others most of the depots that tell of the host.
+ */
+export class LedHosts {
+  readonly #facts: Facts;
+  readonly #metBy: (host: string) => Iterable<string>;
+  readonly #room: { readonly leads: SpeakerRoom; readonly jobs: SpeakerRoom };
+  /** By the host that is asked, then by depot. */
+  readonly #voices = new Map<string, Map<string, Voice>>();
+
+  /** `metBy`: the depots that have measured a host. */
+  constructor(metBy: (host: string) => Iterable<string>, facts = new Facts({ kinds: LED_FACTS })) {
+    this.#facts = facts;
+    this.#metBy = metBy;
+    this.#room = {
+      leads: new SpeakerRoom({ facts, kind: HOST_LEADS, speakerOf: firstOf }),
+      jobs: new SpeakerRoom({ facts, kind: JOB_LED, speakerOf: lastOf }),
+    };
+    facts.store.watch(HOST_LEADS, (now, before) => this.#refresh((now ?? before)?.key));
+  }
+
+  /** Takes in that an entry depot asks for a ticket for where a job was redirected to. */
+  noteFollowUp(depot: string, jobId: string, { host, port }: Place, nowMs: number): void {
+    const key = `${jobId} ${depot}`;
+    const known = this.#facts.store.newest(JOB_LED, key)?.value;
+    if (known?.host === host && known.port === port) return;
+    this.#room.jobs.makeRoomFor(key);
+    this.#facts.learn(JOB_LED, key, { host, port }, nowMs);
+  }
+
+  /** Calls `listener` with each place that a job is led to, whichever master was asked for a ticket for it. */
+  onJobLed(listener: (jobId: string, depot: string, to: Place, atMs: number) => void): void {
+    this.#facts.store.watch(JOB_LED, (now, before) => {
+      const isNews = now?.value.host !== before?.value.host || now?.value.port !== before?.value.port;
+      if (now && isNews) listener(firstOf(now.key), lastOf(now.key), now.value, now.timeMs);
+    });
+  }
+
+  /** Takes in where a job is led to, by its entry depot. Who chooses chains by himself would speak by as many depots as he likes. */
+  note(job: LedJob, depot: string, { host, port }: Place, nowMs: number): void {
+    // Another port, or scheme, of the same host is as far.
+    if (host === job.host) this.#noteItself(job, depot, nowMs);
+    else this.#note(job, { by: depot, led: { host, port } }, nowMs);
+  }
+
+  /** Takes in that a job's download has come whole: from the host that was asked, where no redirect led it elsewhere. */
+  noteEnded(job: LedJob, depot: string, nowMs: number): void {
+    if (!this.#facts.store.newest(JOB_LED, `${job.jobId} ${depot}`)) this.#noteItself(job, depot, nowMs);
+  }
+
+  /**
+   * Where the bytes of a download come from that is asked for at `host`: what most of the last downloads of its network say, and where there are none,
+   * most of the depots. `undefined`: from that host, as far as anybody knows.
+   */
+  of({ network, host }: Partial<Pick<Pair, 'network'>> & Pick<Pair, 'host'>): LedTo | undefined {
+    const own = network === undefined ? [] : this.#told(`${network} ${host}`);
+    const depots = this.#voices.get(host) ?? NOBODY;
+    const ofAll = ofMost([...depots.values()]);
+    const to = own.length > 0 ? ofMost(own.map((one) => one.led)) : ofAll;
+    if (!to) return undefined;
+    const agreeing = [...depots.values()].filter((voice) => voice?.host === to.host).length;
+    const isAgreed = agreeing >= AGREEING && ofAll?.host === to.host;
+    if (own.length === 0 && !isAgreed && [...this.#metBy(host)].some((depot) => !depots.has(depot)))
+      return undefined;
+    const [met] = this.#metBy(to.host);
+    return { host: to.host, port: to.port, isAgreed, isMet: met !== undefined };
+  }
+
+  /** Forgets what a depot has told: it is not believed any more. */
+  forgetFrom(depot: string): void {
+    for (const { key, source, value, timeMs } of this.#facts.store.held(HOST_LEADS)) {
+      const downloads = value.downloads.filter(({ by }) => by !== depot);
+      if (source !== this.#facts.source || downloads.length === value.downloads.length) continue;
+      if (downloads.length === 0) this.#facts.store.forget(HOST_LEADS, key, source);
+      else this.#facts.learn(HOST_LEADS, key, { ...value, downloads }, timeMs);
+    }
+  }
+
+  /** Of hosts that lead nowhere, as nearly all do, nothing is remembered. */
+  #noteItself(job: LedJob, depot: string, nowMs: number): void {
+    const { network, host } = job;
+    if (!this.#voices.has(host) && this.#told(`${network} ${host}`).length === 0) return;
+    this.#note(job, { by: depot }, nowMs);
+  }
+
+  #note(
+    { jobId, network, host, isAsked }: LedJob,
+    told: Pick<ToldDownload, 'by' | 'led'>,
+    nowMs: number,
+  ): void {
+    if (isAsked) return;
+    const now = { ...told, jobId, network, agoMs: 0 };
+    this.#join(`${network} ${host}`, now, (one) => one.jobId === jobId, nowMs);
+    // Else one network that asks all day would be all that a depot tells of.
+    this.#join(`${told.by} ${host}`, now, (one) => one.network === network, nowMs);
+  }
+
+  /** Puts a download before those that are known, in the place of the one that it comes after. */
+  #join(key: string, now: ToldDownload, isBefore: (one: ToldDownload) => boolean, nowMs: number): void {
+    const known = this.#facts.own(HOST_LEADS, key);
+    const before = known ? aged(known, nowMs) : [];
+    const downloads = [now, ...before.filter((one) => !isBefore(one))].slice(0, MOST_DOWNLOADS);
+    const isNews = hostsOf(downloads) !== hostsOf(before) || (before[0]?.agoMs ?? 0) >= SAME_AGAIN_MS;
+    if (!isNews) return;
+    this.#room.leads.makeRoomFor(key);
+    this.#facts.learn(HOST_LEADS, key, { downloads }, nowMs);
+  }
+
+  /** The newest of what all masters know under a key. */
+  #told(key: string): readonly ToldDownload[] {
+    const facts = this.#facts.store.all(HOST_LEADS, key);
+    const newestMs = Math.max(...facts.map(({ timeMs }) => timeMs));
+    const all = facts.flatMap((fact) => aged(fact, newestMs));
+    return all.toSorted((one, other) => one.agoMs - other.agoMs).slice(0, MOST_DOWNLOADS);
+  }
+
+  #refresh(key: string | undefined): void {
+    if (key === undefined) return;
+    const [speaker, host] = [firstOf(key), lastOf(key)];
+    // A network speaks for itself alone.
+    if (speaker.includes('/')) return;
+    const voices = this.#voices.get(host) ?? new Map<string, Voice>();
+    const told = this.#told(key);
+    if (told.length > 0) voices.set(speaker, ofMost(told.map((one) => one.led)));
+    else voices.delete(speaker);
+    if (voices.size > 0) this.#voices.set(host, voices);
+    else this.#voices.delete(host);
+  }
+}
+
+const NOBODY: ReadonlyMap<string, Voice> = new Map<string, Voice>();
+
+/** The place that more than half of them name. */
+function ofMost(told: readonly Voice[]): Voice {
+  const [most = []] = [...Map.groupBy(told, (one) => one?.host).values()].toSorted(
+    (one, other) => other.length - one.length,
+  );
+  return 2 * most.length > told.length ? most[0] : undefined;
+}
+
+function aged({ value: { downloads }, timeMs }: Told, nowMs: number): ToldDownload[] {
+  const passedMs = Math.max(0, nowMs - timeMs);
+  return downloads
+    .map((one) => ({ ...one, agoMs: one.agoMs + passedMs }))
+    .filter(({ agoMs }) => agoMs < KEPT_MS);
+}
+
+function hostsOf(downloads: readonly ToldDownload[]): string {
+  return downloads.map((one) => one.led?.host ?? '').join(' ');
+}
+
+/** Of keys that end, behind a space, with what they are about. */
+function lastOf(key: string): string {
+  return key.slice(key.indexOf(' ') + 1);
+}
