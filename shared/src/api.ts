@@ -145,6 +145,14 @@ const decisionReasonSchema = z.enum([
   'no-gain',
 ]);
 export type DecisionReason = z.infer<typeof decisionReasonSchema>;
+/** One that only a newer master tells changes nothing of its plan. */
+const anyReasonSchema = z.union([
+  decisionReasonSchema,
+  z.pipe(
+    z.string(),
+    z.transform((): DecisionReason => 'no-gain'),
+  ),
+]);
 
 /** The plan of one download, with what speaks for it. */
 export const planAnswerSchema = z.object({
@@ -152,7 +160,7 @@ export const planAnswerSchema = z.object({
   /** The origin URL as people write it. */
   url: z.string(),
   decision: z.enum(['chain', 'direct']),
-  decisionReason: decisionReasonSchema,
+  decisionReason: anyReasonSchema,
   /** Where the master's redirect leads: the entry depot, or the origin with the direct fragment. */
   location: z.string(),
   /** The link that never expires and plans anew for each request. */

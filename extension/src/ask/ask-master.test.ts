@@ -23,6 +23,15 @@ it('asks for the plan of the download, as JSON and without anything about the us
   expect(asked).toEqual({ line: 'POST /v1/plans', body: request });
 });
 
+it('takes a plan whose reason only newer masters tell', async () => {
+  const newer = { ...plan({ decision: 'direct', chain: [] }), decisionReason: 'why-not' };
+  const master = await serve((_incoming, outgoing) => outgoing.end(JSON.stringify(newer)));
+  expect(await askMaster(master, request, patient)).toEqual({
+    result: 'plan',
+    plan: { ...newer, decisionReason: 'no-gain' },
+  });
+});
+
 it("hands on the master's own code and sentence when it refuses", async () => {
   const error = { code: 'origin-not-allowed', message: 'Ask the operator.', retry: false };
   const master = await serve((_incoming, outgoing) => outgoing.writeHead(403).end(JSON.stringify({ error })));
