@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { download, NOW_MS } from '../testing/fake-downloads.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { DirectWatch } from './direct-watch.ts';
@@ -30,6 +30,30 @@ it.each([
   await own.begin(STARTED, 'job-1', 'https://master.example');
   await own.follow(seen);
   expect(await own.follow(whole)).toBeUndefined();
+});
+
+describe('of downloads that run beside each other', () => {
+  const begin = async (own: DirectWatch, ...startedAfterMs: number[]) => {
+    for (const [index, afterMs] of startedAfterMs.entries()) {
+      const started = { id: index + 1, startedAtMs: NOW_MS + afterMs };
+      await own.begin(started, `job-${index + 1}`, 'https://master.example');
+    }
+  };
+  const end = (own: DirectWatch, id: number) => own.follow({ ...whole, id });
+
+  it('measures none, whichever ends first', async () => {
+    const own = watch();
+    await begin(own, 0, 10_000);
+    expect(await end(own, 1)).toBeUndefined();
+    expect(await end(own, 2)).toBeUndefined();
+  });
+
+  it('measures one beside which others ran for a small part of its time', async () => {
+    const own = watch();
+    await begin(own, 0, 35_000);
+    expect(await end(own, 2)).toBeUndefined();
+    expect(await end(own, 1)).toMatchObject({ report: { jobId: 'job-1', measured: { seconds: 40 } } });
+  });
 });
 
 it('measures no download that no plan was asked for', async () => {

@@ -5,6 +5,8 @@ import type { Download } from '../browser/download.ts';
 const KEY = 'watchedDirect';
 /** Downloads that run beside each other; more are not watched. */
 const MOST_WATCHED = 20;
+/** So much of its time a download may have run beside others of these: they share the user's line. */
+const MOST_BESIDE = 0.2;
 
 /** A download of the browser's own that a plan called the best way. */
 interface Watched {
@@ -13,6 +15,8 @@ interface Watched {
   /** Whose plan it was. */
   readonly master: string;
   readonly startedAtMs: number;
+  /** How long others ran beside it that have ended since, added up; left out while none has. */
+  readonly besideMs?: number;
 }
 
 interface SeenDirect {
@@ -25,7 +29,7 @@ interface DirectWatchDependencies {
   readonly now: () => number;
 }
 
-/** Measures downloads that a master wants to be direct, as far as they come in one go. Kept until the browser ends. */
+/** Measures downloads that a master wants to be direct, as far as they come in one go, and hardly beside each other. Kept until the browser ends. */
 export class DirectWatch {
   readonly #deps: DirectWatchDependencies;
   #turn: Promise<unknown> = Promise.resolve();
@@ -48,17 +52,21 @@ export class DirectWatch {
   /** Looks at a download that has changed; what is to be told, and to which master, when it is whole. */
   async follow(download: Download | undefined): Promise<SeenDirect | undefined> {
     if (!download || (download.state === 'in_progress' && !download.paused)) return undefined;
+    const nowMs = this.#deps.now();
     let found: Watched | undefined;
     await this.#edit((all) => {
-      found = all.find(({ downloadId }) => downloadId === download.id);
-      return found ? all.filter((one) => one !== found) : all;
+      const ended = all.find(({ downloadId }) => downloadId === download.id);
+      if (!ended) return all;
+      const others = all.filter((one) => one !== ended);
+      found = others.reduce((one, other) => ranBeside(one, other, nowMs), ended);
+      return others.map((one) => ranBeside(one, ended, nowMs));
     });
     const bytes = download.totalBytes ?? 0;
     // One that was paused or broken off says nothing of the way.
     if (!found || download.state !== 'complete' || bytes === 0) return undefined;
-    const seconds = (this.#deps.now() - found.startedAtMs) / 1_000;
-    if (seconds <= 0) return undefined;
-    const { jobId, master } = found;
+    const { jobId, master, startedAtMs, besideMs = 0 } = found;
+    const seconds = (nowMs - startedAtMs) / 1_000;
+    if (seconds <= 0 || besideMs > MOST_BESIDE * 1_000 * seconds) return undefined;
     return { master, report: { jobId, verdict: 'worked', measured: { bytes, seconds } } };
   }
 
@@ -74,4 +82,10 @@ export class DirectWatch {
     this.#turn = edited.catch(() => undefined);
     return edited;
   }
+}
+
+/** One download with how long it has run beside another one until now. */
+function ranBeside(one: Watched, other: Watched, nowMs: number): Watched {
+  const togetherMs = Math.max(0, nowMs - Math.max(one.startedAtMs, other.startedAtMs));
+  return { ...one, besideMs: (one.besideMs ?? 0) + togetherMs };
 }
