@@ -95,7 +95,7 @@ async function enter(
   const arrival = arrivalOf(request);
   const admission = jobs.admit(ticket.claims, arrival);
   if (!admission.ok) return admission;
-  const { job, note, release, stop } = admission.value;
+  const { job, note, ownShare, release, stop } = admission.value;
   job.hasWorked ||= hasWorkedElsewhere(request, ticket.claims);
   const file = { claims: ticket.claims, client: arrival };
   const wrong = wrongFiles.find(file, request.headers);
@@ -112,6 +112,7 @@ async function enter(
         client,
         startedMs,
         stop,
+        ownShare,
         noteGiven: (given, isWrong) =>
           isWrong ? wrongFiles.note(file, given) : wrongFiles.noteWhole(file, given),
       });

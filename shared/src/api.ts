@@ -369,6 +369,10 @@ const jobDownloadSchema = z.object({
   outcome: z.enum(['complete', 'upstream-broke', 'client-left']),
   /** The depots that it came over in the end, the entry depot first. */
   chain: depotIds,
+  /** Of all that went to its client's address meanwhile, the share of the last one: 1 where nothing ran beside it. Left out by depots that do not count it. */
+  ownShare: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
+  /** How long its first answer was waited for, once the way stood and the origin was asked: a round trip of the way at most, and the origin's own time. Left out where that is not known. */
+  waitedSeconds: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_JOB_SECONDS))),
   /** Left out where it left none. */
   left: z.optional(leftChainSchema),
 });

@@ -5,7 +5,7 @@ import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { AskedBlock } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
 import type { BlockBook } from '../origin/block-book.ts';
-import { type AskedTimes, timesOf } from '../origin/conversation.ts';
+import { type AskedTimes, timesOf, waitedMs } from '../origin/conversation.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
 import {
@@ -46,6 +46,8 @@ export interface Opening {
   /** Of which version the client gets bytes, and which part; `undefined` where the origin does not say. */
   readonly representation: Representation | undefined;
   readonly part: Part | undefined;
+  /** How long the answer was waited for, once the origin was asked; `undefined` where somebody else has asked. */
+  readonly waitedMs: number | undefined;
   /** Where the answer is only the first block of that part, which lanes go on with. */
   readonly firstBlock: (AskedBlock & AskedTimes) | undefined;
   /** The answer with the whole, of the same version and with nothing of it read, where that came before the first block. */
@@ -172,6 +174,7 @@ function openingOfBlock(
     head,
     representation,
     part: all,
+    waitedMs: waitedMs(answer),
     firstBlock: { part, ...timesOf(answer) },
   };
 }
@@ -182,11 +185,13 @@ function headersForBlock({ startByte, endByte }: Part) {
 }
 
 /** An answer to the client's own request. */
-function openingOf({ method, headers: asked }: ClientRequest, answer: FetchedAnswer): Opening {
+function openingOf({ method, headers: asked }: ClientRequest, answer: FetchedAnswer | TimedAnswer): Opening {
   const { head } = answer;
+  const waited = 'answeredAtMs' in answer ? waitedMs(answer) : undefined;
   // The answer to a HEAD tells of a body that does not come.
   const part = method === 'HEAD' ? undefined : readPart(head);
-  return { answer, asked, head, representation: readRepresentation(head), part, firstBlock: undefined };
+  const representation = readRepresentation(head);
+  return { answer, asked, head, representation, part, waitedMs: waited, firstBlock: undefined };
 }
 
 /** What a client makes an answer depend on, beside the version that it goes on with. */

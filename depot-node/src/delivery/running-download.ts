@@ -45,6 +45,8 @@ interface RunningDownloadInit {
   readonly client: ClientBody;
   readonly startedMs: number;
   readonly stop: AbortSignal;
+  /** Of all that has gone to its client meanwhile, its share, from 0 to 1. */
+  readonly ownShare: () => number;
   /** Takes note of what the client has all of, and whether that is not what the origin states. */
   readonly noteGiven: (given: GivenFile, isWrong: boolean) => void;
 }
@@ -58,6 +60,7 @@ export class RunningDownload {
   readonly startedMs: number;
   /** Aborts, with the `LonghaulError` that says why, when this depot serves it no further. */
   readonly stop: AbortSignal;
+  readonly ownShare: () => number;
   /** To be told before its client is, where that is wrong: he may come back for the rest at once. */
   readonly noteGiven: (given: GivenFile, isWrong: boolean) => void;
   /**
@@ -73,18 +76,21 @@ export class RunningDownload {
   /** Which part of the file the client gets, and of which version; `undefined` where the origin did not say. */
   part: Part | undefined;
   representation: Representation | undefined;
+  /** How long the first answer was waited for; `undefined` where this depot has not asked for it. */
+  waitedMs: number | undefined;
   /** Connections to the origin that fetch blocks; none where one connection fetches all. */
   lanes: readonly LaneView[] = [];
   /** What becomes of its connections. */
   readonly legs = new LegSummaries();
   #left: LeftChain | undefined;
 
-  constructor({ ownId, job, target, client, startedMs, stop, noteGiven }: RunningDownloadInit) {
+  constructor({ ownId, job, target, client, startedMs, stop, ownShare, noteGiven }: RunningDownloadInit) {
     this.job = job;
     this.target = target;
     this.client = client;
     this.startedMs = startedMs;
     this.stop = stop;
+    this.ownShare = ownShare;
     this.noteGiven = noteGiven;
     this.mayLapse = isSigned(originHref(target.url));
     this.book = new RouteBook(ownId, target.ticket);

@@ -74,6 +74,7 @@ async function serve(
   }
   download.part = opening.part;
   download.representation = opening.representation;
+  download.waitedMs = opening.waitedMs;
   const body = {
     statusCode: head.statusCode,
     headers: head.headers,
@@ -158,7 +159,7 @@ async function leadToOrigin(
 
 function report(
   { plane: { observe, ownId, steadyMs } }: ServeComponents,
-  { client, job, left, legs, startedMs, target }: RunningDownload,
+  { client, job, left, legs, ownShare, startedMs, target, waitedMs }: RunningDownload,
   status: number,
   end: DownloadEnd,
 ): void {
@@ -169,6 +170,8 @@ function report(
     status,
     bodyBytes: client.bytes,
     seconds: (steadyMs() - startedMs) / 1000,
+    waitedMs,
+    ownShare: ownShare(),
     chain: end.chain,
     outcome: end.outcome,
     left,

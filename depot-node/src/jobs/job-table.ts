@@ -9,6 +9,7 @@ import {
 } from '@longhaul/shared';
 import { FairRoom, LruMap } from '@longhaul/shared/service';
 import { type Arrival, takerOf } from './arrival.ts';
+import { ClientFlows } from './client-flows.ts';
 import { type CountedJob, type Job, JobMemory } from './job-memory.ts';
 import { RecentRate } from './recent-rate.ts';
 import { Crowds, FairCrowds, RateLimits } from './shared-limits.ts';
@@ -53,6 +54,8 @@ export interface Admission {
   readonly job: Job;
   /** Counts what was relayed towards the client: against the ticket's budget and the rates of client and origin. */
   readonly note: (bytes: number) => void;
+  /** Of all that has gone to its client since it was admitted, its share, from 0 to 1; 1 for other depots. */
+  readonly ownShare: () => number;
   /**
    * Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes, and when the depot ends. One for all
    * tickets of the job that are good for as much: to join a signal that lives as long as the depot with one of each connection costs more than
@@ -80,6 +83,7 @@ export class JobTable {
   readonly #transfers: FairRoom;
   #clientTransfers = 0;
   readonly #clients: Crowds;
+  readonly #flows = new ClientFlows();
   readonly #networks: Crowds;
   readonly #origins: FairCrowds;
   readonly #clientRates: RateLimits;
@@ -150,17 +154,22 @@ export class JobTable {
     job.connections += 1;
     this.#noteBeginning(keys.taker);
     this.#count(job, keys, 1);
+    const flow =
+      arrival.from === 'client' ? this.#flows.begin(arrival.address, job.id, arrival.hasRange) : undefined;
     let ownBytes = 0;
     return ok({
       job,
       note: (bytes) => {
         ownBytes += bytes;
+        flow?.note(bytes);
         this.#note(job, keys, bytes);
         if (job.bytes >= claims.budgetBytes) stop.abort(new LonghaulError('budget-used-up'));
       },
+      ownShare: () => flow?.share() ?? 1,
       stop: stop.signal,
       release: () => {
         if (ownBytes >= FREE_FROM_BYTES) job.connections -= 1;
+        flow?.end();
         this.#count(job, keys, -1);
       },
     });

@@ -18,3 +18,22 @@ test('a round trip that a master would refuse, with all that is told beside it, 
   expect(told).toMatchObject({ peer: 'client', sentBytes: 10, limitedBy: 'congestion-window' });
   expect(told).not.toHaveProperty('rttMs');
 });
+
+test('a master is told which share of what its client got a download had, and how long it waited for the origin, in few digits', () => {
+  const transfer = {
+    type: 'transfer',
+    jobId: 'job',
+    seconds: 3,
+    bodyBytes: 10,
+    status: 200,
+    outcome: 'complete',
+    chain: ['d1'],
+    legs: [],
+  };
+  const toldOf = (more: object) => jobReportOf({ ...transfer, ...more } as unknown as DepotEvent)?.download;
+  expect(toldOf({ ownShare: 1 / 3, waitedMs: 1234.5678 })).toMatchObject({
+    ownShare: 0.333,
+    waitedSeconds: 1.235,
+  });
+  expect(toldOf({ ownShare: 1, waitedMs: undefined })).not.toHaveProperty('waitedSeconds');
+});

@@ -9,7 +9,7 @@ export function jobReportOf(event: DepotEvent): JobReport | undefined {
   const { jobId, seconds } = event;
   const legs = event.legs.map(legOf);
   if (event.type === 'tunnel') return { jobId, seconds, legs };
-  const { bodyBytes, status, outcome, chain, left } = event;
+  const { bodyBytes, status, outcome, chain, left, ownShare, waitedMs } = event;
   const isWhole = status === 200 && outcome === 'complete';
   return {
     jobId,
@@ -22,9 +22,16 @@ export function jobReportOf(event: DepotEvent): JobReport | undefined {
       isWhole,
       outcome,
       chain: [...chain],
+      ownShare: rounded(ownShare),
+      ...(waitedMs === undefined ? {} : { waitedSeconds: rounded(waitedMs / 1000) }),
       ...(left ? { left } : {}),
     },
   };
+}
+
+/** To thousandths: more digits would only take room in a heartbeat. */
+function rounded(value: number): number {
+  return Math.round(1000 * value) / 1000;
 }
 
 function legOf(summary: LegSummary): JobLeg {

@@ -30,6 +30,14 @@ export function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: Aske
   return { openedAtMs, askedAtMs, stoodAtMs, answeredAtMs };
 }
 
+/** How long an answer was waited for, once its way stood and the question was on it: a round trip of that way at most, and the origin's own time. */
+export function waitedMs({
+  stoodAtMs,
+  answeredAtMs,
+}: Pick<AskedTimes, 'stoodAtMs' | 'answeredAtMs'>): number {
+  return Math.max(0, answeredAtMs - stoodAtMs);
+}
+
 /** A way takes no longer to ask and to answer than twice what it took to be made. */
 const WAY_TIMES = 2;
 

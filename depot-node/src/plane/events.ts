@@ -69,6 +69,10 @@ export type DepotEvent =
       readonly status: number;
       readonly bodyBytes: number;
       readonly seconds: number;
+      /** How long the origin's answer was waited for, once it was asked; left out where somebody else has asked. */
+      readonly waitedMs: number | undefined;
+      /** Of all that went to its client meanwhile, its share: less than 1 where others ran beside it. */
+      readonly ownShare: number;
       /** Depots that carried it, entry depot first. */
       readonly chain: readonly string[];
       readonly outcome: 'complete' | 'upstream-broke' | 'client-left';
