@@ -139,6 +139,8 @@ const decisionReasonSchema = z.enum([
   'direct-preferred',
   /** Depots are up, but the links of no chain are all known. */
   'links-unknown',
+  /** By its legs a chain would be clearly faster, but downloads of this network took too long over it, of late. */
+  'chain-disappoints',
   /** A chain would be clearly faster for a larger file. */
   'small-file',
   /** No chain is predicted to be clearly faster. */

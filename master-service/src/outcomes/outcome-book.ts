@@ -12,7 +12,13 @@ import type { EmitEvent } from '../events.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { SpeakerRoom } from '../facts/speaker-room.ts';
-import { directSeconds, modelSeconds, predictedSeconds, unseenSeconds } from '../planning/route-basis.ts';
+import {
+  directSeconds,
+  modelSeconds,
+  predictedSeconds,
+  type RouteBasis,
+  unseenSeconds,
+} from '../planning/route-basis.ts';
 import type { Calibrations } from './calibrations.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { outcomeLegs } from './job-legs-told.ts';
@@ -30,6 +36,9 @@ const LEAST_COMPARED_BYTES = 100_000;
 const TELLING_GAIN = 1.5;
 /** What has come to a stop would take for ever. */
 const MOST_TIMES_PLANNED = 1000;
+
+/** Hardly anything has run beside a download that had so large a share of what went to its client. */
+const HARDLY_BESIDE = 0.8;
 
 /** A second depot says the same of a download where it has sent so much of it, in so much longer: it may have stood ready before. */
 const SECONDED = { bytes: 0.9, times: 1.25, moreSeconds: 0.5 };
@@ -186,7 +195,7 @@ export class OutcomeBook {
     const unseen = unseenSeconds(job.basis);
     const planned = depotsOf(job);
     if (predicted !== undefined && this.isTrusted(depot))
-      this.#learn(job, download.bodyBytes, download.seconds + unseen, nowMs);
+      this.#learn(job, download, download.seconds + unseen, nowMs);
     if (this.isTrusted(depot)) this.#learnLeft(job, download, nowMs);
     if (download.outcome === 'complete')
       onWorked?.(
@@ -205,15 +214,25 @@ export class OutcomeBook {
   }
 
   /** What a download took that came whole over the chain that was planned. */
-  #learn(job: PlannedJob, bodyBytes: number, seconds: number, nowMs: number): void {
+  #learn(
+    job: PlannedJob,
+    { bodyBytes, ownShare, waitedSeconds }: JobDownload,
+    taken: number,
+    nowMs: number,
+  ): void {
     const { calibrations, ways } = this.#init;
     const { jobId, basis, lanes, network, host, chain, isAsked } = job;
     const pair = { network, host };
-    const timesPlanned = seconds / modelSeconds(basis, lanes, bodyBytes);
+    const planned = modelSeconds(basis, lanes, bodyBytes);
+    const seconds = secondsAlone(taken, planned, ownShare);
+    if (seconds === undefined) return;
+    const timesPlanned = seconds / planned;
     calibrations?.note(pair, timesPlanned, nowMs);
     // What a client chooses by itself is no matter of others; nor how slowly one reads.
     if (isAsked || (timesPlanned > 1 && this.#isReaderSlow(job))) return;
-    const download = { jobId, chain, bodyBytes, lanes, seconds, timesPlanned, isSeconded: false };
+    const thoughtSeconds = Math.min(thought(basis, waitedSeconds), Math.max(0, seconds - planned));
+    const whole = { jobId, chain, bodyBytes, lanes, seconds, timesPlanned, thoughtSeconds };
+    const download = { ...whole, isSeconded: false };
     ways?.note(pair, download, nowMs);
     this.#unseconded.set(job, download);
   }
@@ -221,7 +240,7 @@ export class OutcomeBook {
   /** What the whole would have taken over the planned chain, where that was left for being slow and another one did better. */
   #learnLeft(
     job: PlannedJob,
-    { requests, bodyBytes, seconds, chain, left }: JobDownload,
+    { requests, bodyBytes, seconds, chain, left, ownShare }: JobDownload,
     nowMs: number,
   ): void {
     const { jobId, basis, lanes, network, host, isAsked } = job;
@@ -232,8 +251,10 @@ export class OutcomeBook {
     const restBps = (8 * restBytes) / (seconds - left.seconds);
     if (restBytes < LEAST_COMPARED_BYTES || !(restBps >= TELLING_GAIN * left.meanBps)) return;
     const planned = modelSeconds(basis, lanes, bodyBytes);
-    const timesPlanned = Math.min(MOST_TIMES_PLANNED, (8 * bodyBytes) / left.meanBps / planned);
-    const whole = { bodyBytes, lanes, seconds: timesPlanned * planned, timesPlanned };
+    const times = Math.min(MOST_TIMES_PLANNED, (8 * bodyBytes) / left.meanBps / planned);
+    const alone = secondsAlone(times * planned, planned, ownShare);
+    if (alone === undefined) return;
+    const whole = { bodyBytes, lanes, seconds: alone, timesPlanned: alone / planned };
     this.#init.ways?.note({ network, host }, { ...whole, jobId, chain: job.chain, isSeconded: false }, nowMs);
   }
 
@@ -275,6 +296,22 @@ function isEntryOf({ chain, alternatives }: PlannedJob, depot: string): boolean 
 /** Whether a depot may tell of this download: as the entry depot of its chain, which the ticket allows. */
 function isServedBy(job: PlannedJob, depot: string, download: JobDownload): boolean {
   return download.chain[0] === depot && isEntryOf(job, depot);
+}
+
+/**
+ * What a download that took so long would have taken at least if its client had got nothing else meanwhile, where that is longer than planned: then its share of the line
+ * would have been all of it. `undefined` where it may have been as planned, or not. What ran beside it makes none faster than planned.
+ */
+function secondsAlone(seconds: number, planned: number, ownShare = 1): number | undefined {
+  if (seconds <= planned) return seconds;
+  const least = ownShare * seconds;
+  return least <= planned && ownShare < HARDLY_BESIDE ? undefined : Math.max(planned, least);
+}
+
+/** How long the origin itself took for its first answer, by how long an entry depot waited for that: the question went there and the answer back. */
+function thought({ legs }: RouteBasis, waitedSeconds = 0): number {
+  const behind = legs.slice(1).reduce((sum, { rttMs }) => sum + rttMs, 0) / 1000;
+  return Math.max(0, waitedSeconds - behind);
 }
 
 /** What was predicted for what a download brought; nothing of one that cannot be compared: in parts, broken off, or over another chain. */

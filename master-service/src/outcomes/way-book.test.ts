@@ -1,4 +1,4 @@
-import { type PlanAnswer, planAnswerSchema } from '@longhaul/shared';
+import { type JobDownload, type PlanAnswer, planAnswerSchema } from '@longhaul/shared';
 import { afterEach, expect, test } from 'vitest';
 import { InProcessBus, type InProcessMeeting } from '../bus/in-process-bus.ts';
 import { startMaster, TEST_LINKS, TestClock, type TestMaster } from '../testing/start-master.ts';
@@ -102,7 +102,7 @@ async function planOf({ url }: TestMaster, path: string, more = {}): Promise<Pla
   return planAnswerSchema.parse(await answer.json());
 }
 
-/** Has a plan's file of 100 MB take so many times as long as predicted, as its entry depot tells. */
+/** Has a plan's file take so many times as long as predicted, as its entry depot tells, with what it tells more. */
 async function take(
   master: TestMaster,
   depots: readonly TestDepot[],
@@ -110,24 +110,27 @@ async function take(
   times: number,
   limitedBy: 'receiver' | 'congestion-window' = 'congestion-window',
   isSeconded = false,
+  { waitedSeconds = 0, ...more }: Partial<JobDownload> = {},
 ): Promise<void> {
-  const { jobId, chain, prediction } = plan;
-  const seconds = times * (prediction.seconds / (prediction.calibration ?? 1));
+  const { jobId, chain, prediction, sizeBytes } = plan;
+  const seconds = waitedSeconds + times * (prediction.seconds / (prediction.calibration ?? 1));
   const none = { connections: 1, retransmittedBytes: 0, receivedBytes: 0 };
-  const legs = [{ ...none, peer: 'client', sentBytes: 1e8, rttMs: 5, limitedBy }] as const;
+  const legs = [{ ...none, peer: 'client', sentBytes: sizeBytes, rttMs: 5, limitedBy }] as const;
   const download = {
     requests: 1,
-    bodyBytes: 1e8,
+    bodyBytes: sizeBytes,
     seconds,
     isWhole: true,
     outcome: 'complete',
     chain,
+    waitedSeconds,
+    ...more,
   } as const;
   const entry = depots.find(({ id }) => id === chain[0]);
   await entry?.heartbeat(master, { jobs: [{ jobId, seconds, legs: [...legs], download }] });
   if (!isSeconded) return;
   const second = depots.find(({ id }) => id === chain[1]);
-  const sent = { ...none, peer: chain[0] ?? '', sentBytes: 1e8, rttMs: 190 };
+  const sent = { ...none, peer: chain[0] ?? '', sentBytes: sizeBytes, rttMs: 190 };
   await second?.heartbeat(master, { jobs: [{ jobId, seconds, legs: [sent] }] });
 }
 
@@ -137,13 +140,14 @@ async function chainsTaken(
   depots: readonly TestDepot[],
   times: (chain: string) => number,
   limitedBy?: 'receiver',
+  more: Partial<JobDownload> = {},
 ): Promise<string[]> {
   const taken: string[] = [];
   for (let time = 0; time < 8; time += 1) {
     const plan = await planOf(master, String(time));
     const chain = plan.chain.join('-');
     taken.push(chain);
-    await take(master, depots, plan, times(chain), limitedBy);
+    await take(master, depots, plan, times(chain), limitedBy, false, more);
     master.clock.advance(2);
     for (const depot of depots) await depot.heartbeat(master);
   }
@@ -303,6 +307,84 @@ test('a client that reads slowly says nothing of its chain', async () => {
   await takeOther(master, depots, 1);
   const taken = await chainsTaken(master, depots, () => 3, 'receiver');
   expect(new Set(taken)).toEqual(new Set(['d1-d2']));
+});
+
+test.each([
+  ['says nothing of its chain where alone they may have been as fast as planned', 3, 0.25, 'd1-d2'],
+  ['leaves a chain that would have been slow without the others, too', 8, 0.4, 'd3-d2'],
+  ['leaves a chain that was slow with hardly anything beside it', 3, 0.9, 'd3-d2'],
+])('a client whose downloads run beside others %s', async (_, times, ownShare, chain) => {
+  const master = await start();
+  const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+  await takeOther(master, depots, 1);
+  const taken = await chainsTaken(master, depots, (one) => (one === 'd1-d2' ? times : 1), undefined, {
+    ownShare,
+  });
+  expect(taken[0]).toBe('d1-d2');
+  expect(new Set(taken.slice(4))).toEqual(new Set([chain]));
+});
+
+/** The direct way is not much worse than the chains. */
+const BESIDE_DIRECT = LINKS.map((link, index) =>
+  index === 0 ? { ...link, rttMs: 100, lossRate: 0, rateBps: 60e6, windowBytes: 64e6 } : link,
+);
+
+/** What is planned after some downloads over the chain that is planned first. */
+async function plannedAfter(
+  sizeBytes: number,
+  times: number,
+  more: Partial<JobDownload>,
+  links: readonly object[] = BESIDE_DIRECT,
+): Promise<PlanAnswer> {
+  const master = await start({ config: { links } });
+  const depots = await registerDepots(master, 'd1', 'd2');
+  for (let time = 0; time < 5; time += 1) {
+    const plan = await planOf(master, String(time), { sizeBytes });
+    if (time === 0) expect(plan.chain).toEqual(['d1', 'd2']);
+    if (plan.decision === 'chain') await take(master, depots, plan, times, undefined, false, more);
+    master.clock.advance(2);
+    for (const depot of depots) await depot.heartbeat(master);
+  }
+  return planOf(master, 'now', { sizeBytes });
+}
+
+test('a chain whose downloads take longer than direct ones is left, and the plan says that this is why', async () => {
+  const plan = await plannedAfter(1e8, 4, { ownShare: 1 });
+  expect(plan).toMatchObject({ decision: 'direct', decisionReason: 'chain-disappoints' });
+  expect(plan.reasons.join(' ')).toMatch(/took too long, of late/);
+});
+
+test('four downloads at once, each of which takes four times as long, leave the next one its chain', async () => {
+  expect(await plannedAfter(1e8, 4, { ownShare: 0.25 })).toMatchObject({
+    decision: 'chain',
+    decisionReason: 'chain-faster',
+  });
+});
+
+test('an origin that thinks before it answers leaves downloads their chain: directly it would think as long', async () => {
+  const waitedSeconds = 6;
+  const thinking = await plannedAfter(1e7, 1, { waitedSeconds }, LINKS);
+  expect(thinking).toMatchObject({ decision: 'chain', chain: ['d1', 'd2'] });
+  const { seconds, calibration = 1 } = thinking.prediction;
+  // It is predicted all the same.
+  expect(calibration).toBeGreaterThan(1.5);
+  const times = 1 + (waitedSeconds * calibration) / seconds;
+  expect(await plannedAfter(1e7, times, {}, LINKS), 'who is as slow by himself').toMatchObject({
+    decisionReason: 'chain-disappoints',
+  });
+});
+
+test('what an entry depot says to excuse its downloads makes none faster than planned', async () => {
+  const secondsOf = async (times: number, more: Partial<JobDownload>) =>
+    (await plannedAfter(1e8, times, more)).prediction.seconds;
+  const asPlanned = await secondsOf(1, {});
+  for (const ownShare of [0, 0.3, 1])
+    for (const [times, waitedSeconds] of [
+      [1, 0],
+      [1, 1000],
+      [3, 1000],
+    ] as const)
+      expect(await secondsOf(times, { ownShare, waitedSeconds })).toBeGreaterThanOrEqual(0.99 * asPlanned);
 });
 
 test('a chain that its entry depot alone says to be fast is taken to be a fifth faster, one of which a second says so as well, more', async () => {

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
-import type { TakenWay, TimedDownload } from '../planning/taken-ways.ts';
+import type { WaitedWay } from '../planning/route.ts';
+import type { TimedDownload } from '../planning/taken-ways.ts';
 import type { Pair } from './calibrations.ts';
 
 /** Pairs that are remembered, some kilobytes each at most; of one client network no more than are left free. */
@@ -14,6 +15,8 @@ const MOST_WAYS = 6;
 const MOST_DOWNLOADS = 5;
 /** Nothing is left of what is older. */
 const KEPT_MS = 7_200_000;
+/** For so large a share of a way's downloads the origin thought no longer than it is taken to: as of what they took, rather a lower one than the middle counts. */
+const MIDDLE = 0.4;
 
 const toldDownload = z.looseObject({
   jobId: z.string().max(16),
@@ -22,6 +25,7 @@ const toldDownload = z.looseObject({
   seconds: z.number().positive(),
   timesPlanned: z.number().positive(),
   isSeconded: z.boolean(),
+  thoughtSeconds: z.number().min(0).optional(),
   agoMs: z.number().min(0),
 });
 const toldWay = z.looseObject({
@@ -49,6 +53,8 @@ export const WAY_FACTS = [WAYS_TAKEN];
 export interface WholeDownload extends Omit<TimedDownload, 'agoMs'> {
   readonly jobId: string;
   readonly chain: Chain;
+  /** How much of that the origin thought before it answered, as far as it came later than planned for that; left out where nobody told. */
+  readonly thoughtSeconds?: number | undefined;
 }
 
 type ToldDownload = z.output<typeof toldDownload>;
@@ -81,8 +87,9 @@ export class WayBook {
   }
 
   /** What all masters know of a pair's chains. */
-  of(pair: Pair, nowMs: number): readonly TakenWay[] {
-    return joined(this.#all(pair, nowMs).flatMap(({ ways }) => ways));
+  of(pair: Pair, nowMs: number): readonly WaitedWay[] {
+    const ways = joined(this.#all(pair, nowMs).flatMap(({ ways }) => ways));
+    return ways.map((way) => ({ ...way, thoughtSeconds: thoughtIn(way) }));
   }
 
   /** What all masters know of its direct downloads, the newest first. */
@@ -103,6 +110,12 @@ export class WayBook {
       if (ways.length < value.ways.length) this.#facts.learn(WAYS_TAKEN, key, { ...value, ways }, timeMs);
     }
   }
+}
+
+/** How long the origin thinks before it answers over a way. */
+function thoughtIn({ downloads }: Pick<ToldWay, 'downloads'>): number {
+  const each = downloads.map(({ thoughtSeconds = 0 }) => thoughtSeconds);
+  return each.toSorted((one, other) => one - other)[Math.ceil(MIDDLE * each.length) - 1] ?? 0;
 }
 
 /** The newest downloads over the chains that were taken last. */

@@ -68,27 +68,35 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
   const ordered = learned.inOrder();
   const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: learned.expected, rate });
   const direct = map.direct(ranked[0]?.parts ?? []);
+  const gainByLegs = (one: RatedChain, secondsOf = expectedSeconds) =>
+    times.gain(one, direct.part, secondsOf);
   const gainOf = (one: RatedChain, secondsOf = expectedSeconds) =>
-    learned.gainTaken(one, direct.part) * times.gain(one, direct.part, secondsOf);
+    learned.gainTaken(one, direct.part) * gainByLegs(one, secondsOf);
   const leastOf = (one: RatedChain) =>
     Math.min(
       leastGain(minimumGain, one.chain, query.held),
       isGuessed(one) ? LEAST_GAIN_GUESSED : minimumGain,
     );
-  const directSeconds = learned.directSeconds((bytes) => chainSeconds(direct.legs, bytes, direct.setUp, 1));
   /** Whether downloads over a chain take longer than the direct way would: whatever the cause, it brings nothing. */
-  const disappoints = (one: RatedChain) =>
-    (learned.timesTaken(one) ?? 0) * one.seconds > MOST_TIMES_DIRECT * directSeconds;
+  const disappoints = (one: RatedChain) => {
+    // The origin would think as long for who asks it directly.
+    const thoughtSeconds = learned.thoughtSeconds(one);
+    const directSeconds = learned.directSeconds(
+      (bytes) => thoughtSeconds + chainSeconds(direct.legs, bytes, direct.setUp, 1),
+    );
+    return (learned.secondsTaken(one) ?? 0) > MOST_TIMES_DIRECT * directSeconds;
+  };
+  const isFaster = (one: RatedChain, gain: (one: RatedChain, secondsOf?: typeof expectedSeconds) => number) =>
+    gain(one) >= leastOf(one) &&
+    (direct.source !== 'ends' || gain(one, secondsAsKnown) >= leastAsKnown(gain(one)));
   // By their legs, and by what downloads took of late.
-  const wins = (one: RatedChain) =>
-    gainOf(one) >= leastOf(one) &&
-    !disappoints(one) &&
-    (direct.source !== 'ends' || gainOf(one, secondsAsKnown) >= leastAsKnown(gainOf(one)));
+  const wins = (one: RatedChain) => isFaster(one, gainOf) && !disappoints(one);
   const [first] = ranked;
   // One that was put behind for what it took still counts against a direct way that it outdoes.
-  const winner = [first, ...(query.taken?.length ? [byLegs(rated, times)] : [])].find(
-    (one) => one && wins(one),
+  const candidates = [first, ...(query.taken?.length ? [byLegs(rated, times)] : [])].filter(
+    (one) => one !== undefined,
   );
+  const winner = candidates.find(wins);
   const best = winner ?? first;
   const runnerUp = ranked.find((one) => one !== best);
   const gain = best ? gainOf(best) : 0;
@@ -132,7 +140,17 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     ? 'to-learn'
     : chosen
       ? 'chain-faster'
-      : whyDirect({ config, depots, avoid, ranked, directLegs: direct.legs, wouldWin, isDirectPreferred });
+      : whyDirect({
+          config,
+          depots,
+          avoid,
+          ranked,
+          fasterByLegs: () => candidates.filter((one) => isFaster(one, gainByLegs)),
+          isTaken: (one) => learned.isTaken(one),
+          directLegs: direct.legs,
+          wouldWin,
+          isDirectPreferred,
+        });
   const wider = chosen && searchAll();
   const alternatives =
     chosen && wider

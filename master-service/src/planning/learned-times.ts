@@ -2,8 +2,8 @@ import type { RatedChain } from './chain-search.ts';
 import type { DirectEstimate } from './direct-estimate.ts';
 import { type DownloadTimes, fastestFirst } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
-import type { RouteQuery } from './route.ts';
-import { gainTaken, type TakenWay, timesDirect, timesTaken, wayFactors } from './taken-ways.ts';
+import type { RouteQuery, WaitedWay } from './route.ts';
+import { type ChainModel, gainTaken, timesDirect, timesTaken, wayFactors } from './taken-ways.ts';
 
 interface LearnedInit {
   readonly times: DownloadTimes;
@@ -15,16 +15,16 @@ interface LearnedInit {
 /** The times of the chains that a download chooses from, by their legs and by what downloads over them took. */
 export class LearnedTimes {
   readonly #init: LearnedInit;
-  readonly #ways: ReadonlyMap<string, TakenWay>;
+  readonly #ways: ReadonlyMap<string, WaitedWay>;
   readonly #factors: ReadonlyMap<string, number>;
 
   constructor(init: LearnedInit) {
-    const { times, query, rated } = init;
+    const { query, rated } = init;
     this.#init = init;
     this.#ways = new Map((query.taken ?? []).map((way) => [way.chain.join(), way]));
     const taken = rated.flatMap((one) => {
       const way = this.#wayOf(one);
-      return way ? [{ way, model: times.by(one, expectedSeconds) }] : [];
+      return way ? [{ way, model: this.#waited(one, expectedSeconds) }] : [];
     });
     this.#factors = wayFactors(taken, query.sizeBytes);
   }
@@ -50,15 +50,24 @@ export class LearnedTimes {
 
   /** How many times as long as the likeliest of its legs says a chain is predicted to take; `undefined` where nobody knows. */
   calibrationOf(rated: RatedChain): number | undefined {
-    const { calibration } = this.#init.query;
-    return this.timesTaken(rated, calibration) ?? calibration;
+    const { times, query } = this.#init;
+    const { calibration, sizeBytes } = query;
+    const way = this.#wayOf(rated);
+    return way ? timesTaken(way, sizeBytes, times.by(rated, secondsAsKnown), calibration ?? 1) : calibration;
   }
 
-  /** How many times as long as that downloads over a chain take by themselves, and by what all chains have in common; `undefined` where nobody took it. */
-  timesTaken(rated: RatedChain, calibration = 1): number | undefined {
-    const { times, query } = this.#init;
+  /** How long the origin thinks before it answers, as downloads over a chain met it, in seconds: over the direct way it would as well. */
+  thoughtSeconds(rated: RatedChain): number {
+    return this.#wayOf(rated)?.thoughtSeconds ?? 0;
+  }
+
+  /** How long this download takes by what others over the chain took, in seconds; `undefined` where nobody took it. */
+  secondsTaken(rated: RatedChain): number | undefined {
+    const { sizeBytes } = this.#init.query;
     const way = this.#wayOf(rated);
-    return way && timesTaken(way, query.sizeBytes, times.by(rated, secondsAsKnown), calibration);
+    if (!way) return undefined;
+    const times = timesTaken(way, sizeBytes, this.#waited(rated, secondsAsKnown), 1);
+    return times * (rated.seconds + this.thoughtSeconds(rated));
   }
 
   /** How many times more a chain gains over the direct way than the model of both says; 1 where nobody has told what either took. */
@@ -67,8 +76,10 @@ export class LearnedTimes {
     const { sizeBytes, takenDirect: downloads = [] } = query;
     const way = this.#wayOf(rated);
     if (downloads.length === 0 && !way) return 1;
-    const chain = way && { way, model: times.by(rated, expectedSeconds) };
-    return gainTaken({ downloads, model: times.directBy(direct, expectedSeconds) }, chain, sizeBytes);
+    const chain = way && { way, model: this.#waited(rated, expectedSeconds) };
+    const directly = times.directBy(direct, expectedSeconds);
+    const model = (bytes: number) => this.thoughtSeconds(rated) + directly(bytes);
+    return gainTaken({ downloads, model }, chain, sizeBytes);
   }
 
   /** How many times as long as is worked out of it the direct way takes, by what downloads took; `undefined` where nobody has told. */
@@ -86,7 +97,13 @@ export class LearnedTimes {
     return times * model(sizeBytes);
   }
 
-  #wayOf({ chain }: RatedChain): TakenWay | undefined {
+  /** What a chain's legs say of other bytes and lanes, with what the origin thinks before. */
+  #waited(rated: RatedChain, secondsOf: typeof expectedSeconds): ChainModel {
+    const byLegs = this.#init.times.by(rated, secondsOf);
+    return (sizeBytes, lanes) => this.thoughtSeconds(rated) + byLegs(sizeBytes, lanes);
+  }
+
+  #wayOf({ chain }: RatedChain): WaitedWay | undefined {
     return this.#ways.get(chain.join());
   }
 

@@ -168,6 +168,8 @@ const DIRECT_CAUSES: Partial<Record<DecisionReason, string>> = {
   'depots-avoided': 'The request avoids depots without which no chain is clearly faster.',
   'direct-preferred': 'Clients of this network asked for direct downloads from this origin.',
   'links-unknown': 'Depots are up, but no chain of known links leads from the client to the origin.',
+  'chain-disappoints':
+    'By its legs a chain would be clearly faster, but downloads of your network over it took too long, of late: it is tried again when that is forgotten.',
   'small-file': 'A larger file would gain from a chain.',
 };
 

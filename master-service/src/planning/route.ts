@@ -6,6 +6,12 @@ import type { DownloadEnds } from './link-view.ts';
 import type { RouteBasis } from './route-basis.ts';
 import type { TakenWay, TimedDownload } from './taken-ways.ts';
 
+/** What downloads took over a chain, and how long of that the origin thinks before it answers: it would over every way, be it the direct one. */
+export interface WaitedWay extends TakenWay {
+  /** Left out where nobody knows. */
+  readonly thoughtSeconds?: number;
+}
+
 export interface RouteQuery {
   readonly sizeBytes: number;
   /** Nobody knows the size: a chain is taken where it gains over all sizes that a file often has, up to this one. */
@@ -25,7 +31,7 @@ export interface RouteQuery {
   /** How many times as long downloads of these ends take as the model says; left out where nobody knows. */
   readonly calibration?: number;
   /** What downloads of these ends took, chain by chain. */
-  readonly taken?: readonly TakenWay[];
+  readonly taken?: readonly WaitedWay[];
   /** The same of those that went directly, the newest first. */
   readonly takenDirect?: readonly TimedDownload[];
   /** How often each depot of a chain fails where all that has come is then lost; left out where only a pause is. */

@@ -10,6 +10,10 @@ interface DirectFacts {
   readonly isDirectPreferred: boolean;
   /** The fastest chains past the depots to avoid; none of them is clearly faster than direct. */
   readonly ranked: readonly RatedChain[];
+  /** Those to choose from that would be, by their legs alone: it is what downloads took that speaks against them. */
+  readonly fasterByLegs: () => readonly RatedChain[];
+  /** Whether downloads of these ends took a chain. */
+  readonly isTaken: (chain: RatedChain) => boolean;
   readonly directLegs: readonly LegEstimate[];
   /** Whether a chain over these depots would be clearly faster. */
   readonly wouldWin: (depots: readonly PlanningDepot[]) => boolean;
@@ -30,6 +34,8 @@ export function whyDirect(facts: DirectFacts): DecisionReason {
   if (usable.length === 0) return 'depots-avoided';
   if (usable.length < up.length && wouldWin(up)) return 'depots-avoided';
   if (ranked.length === 0) return 'links-unknown';
+  const faster = facts.fasterByLegs();
+  if (faster.length > 0) return faster.some(facts.isTaken) ? 'chain-disappoints' : 'no-gain';
   return winsWithoutEnd(facts) ? 'small-file' : 'no-gain';
 }
 

@@ -104,6 +104,7 @@ describe('a direct plan', () => {
     ['direct-preferred', 'Direct: clients of this network asked for it'],
     ['depots-avoided', 'Direct: the depots that could help are to be avoided'],
     ['links-unknown', 'Direct: depots are up, but no links over them are known'],
+    ['chain-disappoints', 'Direct: over a chain downloads took too long, of late'],
     ['small-file', 'Direct: a file of 100 MB is too small to gain from a chain'],
     ['no-gain', 'Direct: no chain would be clearly faster'],
   ])('says why: %s', (reason, heading) => {

@@ -52,6 +52,7 @@ const DIRECT_HEADINGS: Partial<Record<DecisionReason, string>> = {
   'direct-preferred': 'Direct: clients of this network asked for it',
   'depots-avoided': 'Direct: the depots that could help are to be avoided',
   'links-unknown': 'Direct: depots are up, but no links over them are known',
+  'chain-disappoints': 'Direct: over a chain downloads took too long, of late',
   'small-file': 'Direct: a file of SIZE is too small to gain from a chain',
   'no-gain': 'Direct: no chain would be clearly faster',
 };
