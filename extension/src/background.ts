@@ -5,7 +5,7 @@
 import { askLegs } from './ask/ask-legs.ts';
 import { askMaster, isHealthyMaster } from './ask/ask-master.ts';
 import { offeredName } from './ask/offered-name.ts';
-import { greetDepot, probeFile, whoIsAt, whyRefused } from './ask/probe-file.ts';
+import { greetDepot, probeFile, whoIsAt } from './ask/probe-file.ts';
 import { tellMaster } from './ask/tell-master.ts';
 import { testMaster } from './ask/test-master.ts';
 import { api, type DownloadItem, type Suggest } from './browser/browser-api.ts';
@@ -149,7 +149,6 @@ const way: Way = isChromium
       askMaster,
       probeFile,
       whoIsAt,
-      whyRefused,
       deadline,
       now,
       pause,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { serve } from '../testing/serve.ts';
-import { greetDepot, probeFile, whoIsAt, whyRefused } from './probe-file.ts';
+import { greetDepot, probeFile, whoIsAt } from './probe-file.ts';
 
 /** How depots are asked. */
 const RELAYED = `/a?ab.cd.${'e'.repeat(86)}&server=origin.example&port=443&scheme=https`;
@@ -44,23 +44,24 @@ it('asks for the byte from which a download would go on', async () => {
   expect(await probeFile(depot, patient, 7)).toMatchObject({ result: 'file', file: { totalBytes: 9 } });
 });
 
-it.each<[number, Record<string, string>, string | undefined]>([
-  [503, { 'longhaul-error': 'origin-digest-wrong' }, 'origin-digest-wrong'],
-  [412, {}, ''],
-  [206, {}, undefined],
-])('asks whether a byte of one version is refused, and why: %i', async (status, said, code) => {
-  const asked: (string | undefined)[] = [];
+it('asks for a byte of one version, which a depot may give that knows another one as wrong', async () => {
   const depot = await serve(({ headers }, outgoing) => {
-    asked.push(headers.range, headers['if-match']);
-    outgoing.writeHead(status, said).end();
+    if (headers['if-match'] !== '"v2"')
+      outgoing.writeHead(503, { 'longhaul-error': 'origin-digest-wrong' }).end();
+    else outgoing.writeHead(206, { 'content-range': `${headers.range?.replace('=', ' ')}/9` }).end('a');
   });
-  expect(await whyRefused(depot, patient, 7, { 'if-match': '"v1"' })).toBe(code);
-  expect(asked).toEqual(['bytes=7-7', '"v1"']);
+  const wrong = { result: 'refused', code: 'origin-digest-wrong' };
+  expect(await probeFile(depot, patient, 7)).toEqual(wrong);
+  expect(await probeFile(depot, patient, 7, { 'if-match': '"v1"' })).toEqual(wrong);
+  expect(await probeFile(depot, patient, 7, { 'if-match': '"v2"' })).toMatchObject({ result: 'file' });
 });
 
-it('is refused by nobody where nobody answers', async () => {
-  const depot = await serve((incoming) => void incoming.socket.destroy());
-  expect(await whyRefused(depot, patient, 7, {})).toBeUndefined();
+it('is refused where that version is no more', async () => {
+  const origin = await serve((_incoming, outgoing) => outgoing.writeHead(412).end());
+  expect(await probeFile(origin, patient, 7, { 'if-match': '"v1"' })).toEqual({
+    result: 'refused',
+    code: '',
+  });
 });
 
 it('takes the whole file for no answer to a request for a byte, and hangs up at once', async () => {

@@ -31,11 +31,17 @@ export const MOST_TRIES = 4;
  * Asks an entry depot, or the origin itself, for one byte of a file: for the origin that is one request either way, unless
  * connections break. Never rejects.
  * @param atByte which byte; the first one unless a download is to go on from there.
+ * @param version the headers that name the only version wanted; of a weak tag no origin shows a byte then.
  */
-export async function probeFile(location: string, signal: AbortSignal, atByte = 0): Promise<Probe> {
+export async function probeFile(
+  location: string,
+  signal: AbortSignal,
+  atByte = 0,
+  version: Readonly<Record<string, string>> = {},
+): Promise<Probe> {
   // The origin may lead on to the file, as it led the browser; a depot may not.
   const redirect = isRelayTarget(location) ? 'manual' : 'follow';
-  const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}` }, redirect);
+  const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}`, ...version }, redirect);
   if (!response) return { result: 'silent' };
   const { status, headers } = response;
   if (response.redirected && !mayLead(location, response.url)) return { result: 'refused', code: '' };
@@ -43,20 +49,6 @@ export async function probeFile(location: string, signal: AbortSignal, atByte = 
   if (status === 206 && isPart)
     return { result: 'file', file: factsOf(status, headers), name: offeredName(headers) };
   return { result: 'refused', code: headers.get(HEADERS.error) ?? '' };
-}
-
-/**
- * The depot's own code, where it refuses a byte of this version of a file, which is named by headers; empty where somebody else does, and `undefined` where nobody
- * does. Never rejects.
- */
-export async function whyRefused(
-  location: string,
-  signal: AbortSignal,
-  atByte: number,
-  version: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}`, ...version });
-  return response && !response.ok ? (response.headers.get(HEADERS.error) ?? '') : undefined;
 }
 
 /** Whether an origin may lead there: to what is as public, and as encrypted, as itself. */

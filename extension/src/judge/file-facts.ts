@@ -39,6 +39,12 @@ export function isSameFile(one: FileFacts, other: FileFacts): boolean {
   );
 }
 
+/** How a file's version is asked for, as the browser names it; nothing where nobody has said one. */
+export function versionIn({ etag, lastModified }: FileFacts): Readonly<Record<string, string>> {
+  if (etag !== '') return { 'if-match': etag };
+  return lastModified === '' ? {} : { 'if-unmodified-since': lastModified };
+}
+
 function totalBytesOf(status: number, headers: Headers): number | undefined {
   const text =
     status === 206

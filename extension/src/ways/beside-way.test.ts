@@ -17,6 +17,7 @@ import { BesideWay, type BesideWayDependencies } from './beside-way.ts';
 const FILE = factsOf(200, seenAnswer().headers);
 const SAME: Probe = { result: 'file', file: FILE };
 const SILENT: Probe = { result: 'silent' };
+const WRONG: Probe = { result: 'refused', code: 'origin-digest-wrong' };
 const BROKEN = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true } as const;
 
 /** A Chromium whose time passes in the pauses of the add-on; `meanwhile` is what happens in each. */
@@ -305,6 +306,22 @@ describe('going on', () => {
     expect(went.result).toBe('not-yet');
     expect(world.downloads.log).toEqual([]);
     expect(world.asked).toEqual([]);
+  });
+
+  it('resumes at a depot that knows another version as wrong, and so refuses who names none', async () => {
+    const asked: unknown[] = [];
+    const world = setUp(
+      {
+        probeFile: async (_place, _signal, _atByte, version) => {
+          asked.push(version);
+          return version ? SAME : WRONG;
+        },
+      },
+      half(),
+    );
+    expect(await world.way.goOn(interrupted(1), half())).toEqual({ result: 'tried' });
+    expect(asked).toEqual([undefined, { 'if-match': FILE.etag }]);
+    expect(world.downloads.log[0]).toBe('resume 2');
   });
 
   it("hands on the depot's sentence", async () => {

@@ -22,7 +22,7 @@ const DIRECT = `start ${ORIGIN}#lh-direct as file.iso`;
 const FILE = factsOf(200, seenAnswer().headers);
 /** Where a depot is that has begun a download. */
 const BEGUN = 'https://pe-1.example/begun';
-const WRONG = 'origin-digest-wrong';
+const WRONG: Probe = { result: 'refused', code: 'origin-digest-wrong' };
 const SAME: Probe = { result: 'file', file: FILE };
 const SILENT: Probe = { result: 'silent' };
 const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
@@ -30,8 +30,10 @@ const ledJob = (patch: Partial<Job> = {}) => job({ url: ORIGIN, ...patch });
 /** What is asked before the browser resumes, and what comes of it: all have the file where a test says nothing. */
 interface Answers {
   readonly chain?: Probe;
-  /** The code with which the depot that has begun it refuses the rest. */
-  readonly begun?: string;
+  /** What depots say to who names a version. */
+  readonly named?: Probe;
+  /** What the depot says that has begun it. */
+  readonly begun?: Probe;
   readonly origin?: Probe;
   readonly master?: PlanReply;
   /** Who is at the entry depot's address. */
@@ -80,14 +82,11 @@ function setUpWith(answers: Answers, answer: Seen | readonly Seen[], ...items: D
       avoided.push(avoid);
       return answers.master ?? { result: 'plan', plan: plan() };
     },
-    probeFile: async (place, _signal, atByte) => {
-      probed.push([place, atByte]);
+    probeFile: async (place, _signal, atByte, version) => {
+      probed.push([place, atByte, ...(version ? [version] : [])]);
       answers.whileProbed?.();
-      return (place === ORIGIN ? answers.origin : answers.chain) ?? SAME;
-    },
-    whyRefused: async (place, _signal, atByte, version) => {
-      probed.push([place, atByte, version]);
-      return answers.begun;
+      const { begun, chain, named = chain, origin } = answers;
+      return (place === ORIGIN ? origin : place === BEGUN ? begun : version ? named : chain) ?? SAME;
     },
     whoIsAt: async () => answers.there,
     deadline: () => new AbortController().signal,
@@ -327,6 +326,17 @@ describe('going on', () => {
     const went = await way.goOn(tried(2), broken);
     expect(went).toEqual({ result: 'not-yet', problem: expect.stringContaining(problem) });
     expect(log).toEqual([]);
+  });
+
+  it('resumes at a depot that knows another version as wrong, and so refuses who names none', async () => {
+    const { jobs, log, probed, way } = setUpWith({ chain: WRONG, named: SAME }, undefined, broken);
+    await jobs.add(tried(0));
+    expect(await way.goOn(tried(0), broken)).toEqual({ result: 'tried' });
+    expect(probed).toEqual([
+      [location(), 700],
+      [location(), 700, { 'if-match': FILE.etag }],
+    ]);
+    expect(log).toEqual([LEAD, 'resume 2']);
   });
 
   it('asks the origin for the rest, too, from the fourth time on, and takes turns with what breaks', async () => {

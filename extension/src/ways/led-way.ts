@@ -1,10 +1,10 @@
-import type { whoIsAt, whyRefused } from '../ask/probe-file.ts';
+import type { whoIsAt } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
 import { FROM_BEFORE, type Job } from '../jobs/job.ts';
 import { doneMeanwhile, drop, hold, letGo } from '../jobs/own-download.ts';
 import { standstillLooks } from '../jobs/standstill.ts';
-import type { FileFacts } from '../judge/file-facts.ts';
+import { versionIn } from '../judge/file-facts.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import type { SeenAnswer } from '../watch/seen-answers.ts';
 import { JobRules, type JobRulesDependencies } from './job-rules.ts';
@@ -12,6 +12,7 @@ import { LedStart, type LedStartDependencies, serverIn } from './led-start.ts';
 import {
   DIRECT,
   type Found,
+  isKnownWrong,
   judgeOther,
   type OtherWay,
   type OtherWayDependencies,
@@ -35,7 +36,6 @@ import {
 export interface LedWayDependencies extends OtherWayDependencies, JobRulesDependencies, LedStartDependencies {
   readonly addonId: string;
   readonly whoIsAt: typeof whoIsAt;
-  readonly whyRefused: typeof whyRefused;
   readonly now: () => number;
 }
 
@@ -43,8 +43,6 @@ export interface LedWayDependencies extends OtherWayDependencies, JobRulesDepend
 const STILL_MS = 2_500;
 /** So much of a file's end may be lacking where a depot has broken it off before its last byte: what is on its way then is lost, too. */
 const LOST_WITH_END_BYTES = 16_777_216;
-/** What a depot says to who wants the end of a file that is not what the origin states. */
-const WRONG_CODE = 'origin-digest-wrong';
 /** Attempts to go on through the master before the origin itself is asked for the rest, too. */
 const TRIES_THROUGH_MASTER = 3;
 
@@ -151,11 +149,11 @@ export class LedWay implements Way {
    * would make a wrong file whole, since of a part nobody checks that.
    */
   async #isWrong({ file, location, way }: Job, { bytesReceived, state }: Download): Promise<boolean> {
-    const { whyRefused, deadline } = this.#deps;
+    const { probeFile, deadline } = this.#deps;
     const isNearEnd = bytesReceived > 0 && (file.totalBytes ?? 0) - bytesReceived <= LOST_WITH_END_BYTES;
     if (state !== 'interrupted' || !isNearEnd || way !== 'chain' || location === undefined) return false;
     // Of another version the depot may have given a wrong beginning: to somebody else behind the same address, or before this one.
-    return (await whyRefused(location, deadline(), bytesReceived, versionIn(file))) === WRONG_CODE;
+    return isKnownWrong(await probeFile(location, deadline(), bytesReceived, versionIn(file)));
   }
 
   /**
@@ -343,10 +341,4 @@ export class LedWay implements Way {
       },
     };
   }
-}
-
-/** How a file's version is asked for, as the browser names it; nothing where nobody has said one. */
-function versionIn({ etag, lastModified }: FileFacts): Readonly<Record<string, string>> {
-  if (etag !== '') return { 'if-match': etag };
-  return lastModified === '' ? {} : { 'if-unmodified-since': lastModified };
 }

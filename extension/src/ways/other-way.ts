@@ -3,7 +3,7 @@ import type { Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
-import { isSameFile } from '../judge/file-facts.ts';
+import { isSameFile, versionIn } from '../judge/file-facts.ts';
 import { mayBeTold } from '../judge/rules.ts';
 import { sayCode } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
@@ -33,6 +33,8 @@ export type Found =
   | { readonly way: OtherWay; readonly problem?: undefined }
   | { readonly way?: undefined; readonly problem: string };
 
+/** What a depot says to who wants the end of a file that is not what the origin states. */
+const WRONG_CODE = 'origin-digest-wrong';
 /** What is wrong with a place that has the file, but not as it was when the job began. */
 const OTHER_VERSION = 'other version';
 
@@ -90,7 +92,9 @@ export async function problemAt(
   { file }: Job,
   atByte: number,
 ): Promise<string | undefined> {
-  const probe = await probeFile(location, deadline(), atByte);
+  let probe = await probeFile(location, deadline(), atByte);
+  // Of another version perhaps, to somebody else behind the same address: the browser, which names its own, may have the rest.
+  if (isKnownWrong(probe)) probe = await probeFile(location, deadline(), atByte, versionIn(file));
   if (probe.result !== 'file') return problemOf(probe);
   return isSameFile(file, probe.file) ? undefined : OTHER_VERSION;
 }
@@ -106,6 +110,11 @@ export async function judgeOther(
   return probe.file.totalBytes === totalBytes
     ? { result: 'moved', patch: { file: probe.file, state: 'running' } }
     : { result: 'not-yet', problem: OTHER_VERSION };
+}
+
+/** Whether a depot refuses what it has found not to be what the origin states. */
+export function isKnownWrong(probe: Probe): boolean {
+  return probe.result === 'refused' && probe.code === WRONG_CODE;
 }
 
 function problemOf(answer: Exclude<Probe | PlanReply, { result: 'file' | 'plan' }>): string {
