@@ -140,7 +140,7 @@ export class BesideWay implements Way {
     const waitedMs = this.#deps.now() - (job.interruption?.sinceMs ?? this.#deps.now());
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
-    return { result: 'not-yet', problem: problem ?? '' };
+    return { result: 'not-yet', problem: problem?.problem ?? '' };
   }
 
   /** What is whole is not the file: that starts again, and has its name. */

@@ -463,6 +463,26 @@ describe('a download whose depot has found that it is not what the origin states
     expect(log).toEqual(['cancel 2', 'erase 2', 'release', `start ${ORIGIN} as file.iso`]);
   });
 
+  it.each<[string, Partial<Job>, (way: LedWay, job: Job) => Promise<unknown>, string]>([
+    ['over other depots', {}, (way, job) => way.goOn(job, broken), 'chain'],
+    ['from the origin', { restarts: 1 }, (way, job) => way.goOn(job, broken), 'direct'],
+    ['for the user', {}, (way, job) => way.lead(job, broken, 'direct'), 'direct'],
+  ])('comes as the version that is there by now: %s', async (_from, patch, goOn, way) => {
+    const file = { ...FILE, totalBytes: undefined, etag: '"v2"' };
+    const newer = { result: 'file', file } as const;
+    const world = setUpWith({ begun: WRONG, chain: newer, origin: newer }, undefined, broken);
+    expect(await goOn(world.way, begun(patch))).toMatchObject({ result: 'moved', patch: { way, file } });
+    expect(world.downloads.started?.outlives).toBe(false);
+  });
+
+  it('comes as no version that nobody could tell from another one', async () => {
+    const file = { ...FILE, totalBytes: 9, etag: '', lastModified: '' };
+    const nameless = { result: 'file', file } as const;
+    const { log, way } = setUpWith({ begun: WRONG, chain: nameless, origin: nameless }, undefined, broken);
+    expect(await way.goOn(begun(), broken)).toEqual({ result: 'not-yet', problem: 'other version' });
+    expect(log).toEqual([]);
+  });
+
   it.each([1, 2, 3])(
     'begins at the origin, and stays there, where it has begun anew %i times: what other depots find as well the origin says itself',
     async (restarts) => {

@@ -17,8 +17,9 @@ import {
   type OtherWay,
   type OtherWayDependencies,
   planAnew,
-  problemAt,
+  proved,
   wantedWay,
+  wayFromWrong,
 } from './other-way.ts';
 import {
   endOriginal,
@@ -109,7 +110,7 @@ export class LedWay implements Way {
     const isOther = download.state === 'complete';
     const isWrong = await this.#isWrong(job, download);
     const found = isWrong
-      ? await this.#findNewWay(job)
+      ? await wayFromWrong(this.#deps, job)
       : await this.#findWay(isHanging || download.canResume ? job : { ...job, bytes: 0 });
     if (!found.way && isOther) return judgeOther(this.#deps, job, download);
     if (!found.way) return { result: 'not-yet', problem: found.problem };
@@ -133,7 +134,7 @@ export class LedWay implements Way {
     const { downloads } = this.#deps;
     const isWrong = await this.#isWrong(job, download);
     const atByte = isWrong ? 0 : Math.max(job.bytes, download.bytesReceived);
-    const way = await wantedWay(this.#deps, job, to, atByte);
+    const way = await wantedWay(this.#deps, job, to, atByte, isWrong);
     if (!way) return { result: 'not-yet', problem: '' };
     const done = await doneMeanwhile(downloads, download);
     if (done) return done;
@@ -154,15 +155,6 @@ export class LedWay implements Way {
     if (state !== 'interrupted' || !isNearEnd || way !== 'chain' || location === undefined) return false;
     // Of another version the depot may have given a wrong beginning: to somebody else behind the same address, or before this one.
     return isKnownWrong(await probeFile(location, deadline(), bytesReceived, versionIn(file)));
-  }
-
-  /**
-   * A way for a file whose bytes did not come right over its depots, from its beginning. Once that is over others: where they find the same, the origin itself says what is
-   * not so, and the browser and its user have what it gives.
-   */
-  async #findNewWay(job: Job): Promise<Found> {
-    const over = job.restarts === 0 && (await wantedWay(this.#deps, job, 'elsewhere', 0));
-    return over ? { way: over } : this.#proved(job, DIRECT, 0);
   }
 
   /** At the origin nobody says any more that it is wrong: that is no loop, and may come once more than other restarts. */
@@ -197,7 +189,7 @@ export class LedWay implements Way {
     const tries = job.interruption?.tries ?? 0;
     const isDirect = job.choseDirect === true || job.isOriginsOnly === true;
     const places = isDirect ? [] : [() => this.#asPlanned(job)];
-    if (isDirect || tries >= TRIES_THROUGH_MASTER) places.push(() => this.#proved(job, DIRECT, job.bytes));
+    if (isDirect || tries >= TRIES_THROUGH_MASTER) places.push(() => proved(this.#deps, job, DIRECT, job.bytes));
     // What looks well, and breaks again and again, gives way to the other one.
     if (tries % 2 === 1) places.reverse();
     let problem = '';
@@ -212,13 +204,7 @@ export class LedWay implements Way {
   /** As the master plans it now. */
   async #asPlanned(job: Job): Promise<Found> {
     const planned = await planAnew(this.#deps, job);
-    return planned.way ? this.#proved(job, planned.way, job.bytes) : planned;
-  }
-
-  /** A way on which this byte of the file is there. */
-  async #proved(job: Job, way: OtherWay, atByte: number): Promise<Found> {
-    const problem = await problemAt(this.#deps, way.location ?? job.originUrl, job, atByte);
-    return problem === undefined ? { way } : { problem };
+    return planned.way ? proved(this.#deps, job, planned.way, job.bytes) : planned;
   }
 
   /** Nothing is given up here: the rest comes over another chain, or from the origin, if that ends sooner. */
@@ -275,7 +261,7 @@ export class LedWay implements Way {
     // The direct way is looked at once, even where it is what the master plans.
     for (const way of new Set([planned.way ?? DIRECT, DIRECT])) {
       const isSooner = (way.predictedSeconds ?? job.directSeconds) * rest < leftSeconds;
-      if (isSooner && (await this.#proved(job, way, bytes)).way) return way;
+      if (isSooner && (await proved(this.#deps, job, way, bytes)).way) return way;
     }
     return undefined;
   }
@@ -322,9 +308,10 @@ export class LedWay implements Way {
     const { downloads } = this.#deps;
     if (job.restarts >= MAX_RESTARTS) return { result: 'lost' };
     if (job.downloadId !== undefined) await drop(downloads, job.downloadId);
-    await this.#rules.lead({ ...job, ...way });
+    const anew = { ...job, ...way };
+    await this.#rules.lead(anew);
     // By its length, what is whole and not the file is known: nobody has to look at the answer.
-    const outlives = job.file.totalBytes !== undefined;
+    const outlives = anew.file.totalBytes !== undefined;
     const downloadId = await downloads
       .start({ url: job.url, name: job.name, outlives })
       .catch(() => undefined);

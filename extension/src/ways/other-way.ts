@@ -3,7 +3,7 @@ import type { Probe, probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { GoOn, Lead } from '../jobs/continuation.ts';
 import type { Job } from '../jobs/job.ts';
-import { isSameFile, versionIn } from '../judge/file-facts.ts';
+import { type FileFacts, isComparable, isSameFile, versionIn } from '../judge/file-facts.ts';
 import { mayBeTold } from '../judge/rules.ts';
 import { sayCode } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
@@ -23,15 +23,21 @@ type DirectWay = { readonly way: 'direct'; readonly chain: readonly [] } & {
   readonly [key in Exclude<keyof ChainWay, 'way' | 'chain'>]?: never;
 };
 
-/** Where a job's bytes can come from. */
-export type OtherWay = ChainWay | DirectWay;
+/** Where a job's bytes can come from; `file`: what they are there, where another version does as well. */
+export type OtherWay = (ChainWay | DirectWay) & { readonly file?: FileFacts };
 
 export const DIRECT: OtherWay = { way: 'direct', chain: [] };
 
-/** Another way; or what is wrong, for people, which is empty where nobody said anything. */
-export type Found =
-  | { readonly way: OtherWay; readonly problem?: undefined }
-  | { readonly way?: undefined; readonly problem: string };
+/** What is wrong with a place, for people: empty where nobody said anything. */
+interface Problem {
+  readonly way?: undefined;
+  readonly problem: string;
+  /** The version that the place has, where that is another one. */
+  readonly file?: FileFacts;
+}
+
+/** Another way, or what is wrong. */
+export type Found = { readonly way: OtherWay; readonly problem?: undefined } | Problem;
 
 /** What a depot says to who wants the end of a file that is not what the origin states. */
 const WRONG_CODE = 'origin-digest-wrong';
@@ -57,16 +63,21 @@ export async function planAnew(
   return unfit ? { problem: '' } : { way: wayOf(reply.plan) };
 }
 
-/** A way over depots that has this byte of a job's file. It avoids the first of these lists past which there is one. */
+/**
+ * A way over depots that has this byte of a job's file. It avoids the first of these lists past which there is one.
+ * @param isAnew see `proved`
+ */
 export async function wayOverDepots(
   deps: OtherWayDependencies,
   job: Job,
   avoided: readonly (readonly string[])[],
   atByte: number,
+  isAnew = false,
 ): Promise<OtherWay | undefined> {
   for (const avoid of avoided) {
     const { way } = await planAnew(deps, job, avoid);
-    if (way?.location && (await problemAt(deps, way.location, job, atByte)) === undefined) return way;
+    const found = way?.location ? await proved(deps, job, way, atByte, isAnew) : undefined;
+    if (found?.way) return found.way;
   }
   return undefined;
 }
@@ -74,29 +85,57 @@ export async function wayOverDepots(
 /**
  * The way that the user wants, if it has this byte of a job's file. `elsewhere`: over depots that are not in the job's chain, or at least
  * not at its beginning.
+ * @param isAnew see `proved`
  */
 export async function wantedWay(
   deps: OtherWayDependencies,
   job: Job,
   to: Lead,
   atByte: number,
+  isAnew = false,
 ): Promise<OtherWay | undefined> {
-  if (to === 'elsewhere') return wayOverDepots(deps, job, [job.chain, job.chain.slice(0, 1)], atByte);
-  return (await problemAt(deps, job.originUrl, job, atByte)) === undefined ? DIRECT : undefined;
+  if (to === 'elsewhere') return wayOverDepots(deps, job, [job.chain, job.chain.slice(0, 1)], atByte, isAnew);
+  return (await proved(deps, job, DIRECT, atByte, isAnew)).way;
 }
 
-/** What is wrong, for people, with this byte of a job's file at a depot or the origin; `undefined` where it is there. */
+/**
+ * A way for a file whose bytes did not come right over its depots, from its beginning. Once that is over others: where they find the same, the origin itself says what is
+ * not so, and the browser and its user have what it gives.
+ */
+export async function wayFromWrong(deps: OtherWayDependencies, job: Job): Promise<Found> {
+  const over = job.restarts === 0 && (await wantedWay(deps, job, 'elsewhere', 0, true));
+  return over ? { way: over } : proved(deps, job, DIRECT, 0, true);
+}
+
+/**
+ * A way, if it has this byte of a job's file.
+ * @param isAnew whether what is on disk is worth nothing: then any version does that can be told from others
+ */
+export async function proved(
+  deps: OtherWayDependencies,
+  job: Job,
+  way: OtherWay,
+  atByte: number,
+  isAnew = false,
+): Promise<Found> {
+  const problem = await problemAt(deps, way.location ?? job.originUrl, job, atByte);
+  const file = isAnew ? problem?.file : undefined;
+  if (file && isComparable(file)) return { way: { ...way, file } };
+  return problem ?? { way };
+}
+
+/** What is wrong with this byte of a job's file at a depot or the origin; `undefined` where it is there. */
 export async function problemAt(
   { probeFile, deadline }: OtherWayDependencies,
   location: string,
   { file }: Job,
   atByte: number,
-): Promise<string | undefined> {
+): Promise<Problem | undefined> {
   let probe = await probeFile(location, deadline(), atByte);
   // Of another version perhaps, to somebody else behind the same address: the browser, which names its own, may have the rest.
   if (isKnownWrong(probe)) probe = await probeFile(location, deadline(), atByte, versionIn(file));
-  if (probe.result !== 'file') return problemOf(probe);
-  return isSameFile(file, probe.file) ? undefined : OTHER_VERSION;
+  if (probe.result !== 'file') return { problem: problemOf(probe) };
+  return isSameFile(file, probe.file) ? undefined : { problem: OTHER_VERSION, file: probe.file };
 }
 
 /** What becomes of a download that is whole and not the file: nothing where the site has that as its new version. */
