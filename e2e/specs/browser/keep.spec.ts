@@ -1,5 +1,5 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
-import { jobState, jobTries, shownNotices } from '../../fixtures/ask-addon.ts';
+import { isLookedAfter, jobState, jobTries, shownNotices } from '../../fixtures/ask-addon.ts';
 import {
   beginThroughDepots,
   bytesOnDisk,
@@ -9,6 +9,7 @@ import {
   expectOnDisk,
   firstBytesOf,
 } from '../../fixtures/download-checks.ts';
+import { LARGE_BYTES } from '../../fixtures/origin-content.ts';
 import { leadDownload } from '../../fixtures/popup-and-menu.ts';
 import { answerAsPortal, startPortal } from '../../fixtures/portal.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -195,6 +196,22 @@ test('a download whose entry depot does not come back ends through other depots'
   expect(after.every(({ headers }) => headers.via?.includes('longhaul-d2'))).toBe(true);
   // Chromium cannot leave the address it was led to: what was on disk stood until the new download had more.
   if (user.kind === 'firefox') expectNoByteTwice(world, 'large-entryless.bin', before);
+});
+
+test('a file of which the site states another digest comes once over other depots, and then from the site', async ({
+  user,
+  world,
+}) => {
+  const name = 'large-misstated.bin';
+  const path = `/misstated/${name}`;
+  await clickLink(user, world, path);
+  await expectFile(user, name, name, { timeout: 60_000 });
+  const asked = world.origin.requests.filter(({ url }) => url === path).map(({ headers }) => headers.via);
+  for (const depot of ['d1', 'd2'])
+    expect(asked.some((via) => via?.includes(`longhaul-${depot}`))).toBe(true);
+  expect(asked.at(-1)).toBeUndefined();
+  expect(world.origin.sentBytes(path).toDepots).toBeLessThan(2.5 * LARGE_BYTES);
+  await expect.poll(() => isLookedAfter(user, name)).toBe(true);
 });
 
 async function begin(user: TestBrowser, world: World, name: string): Promise<void> {

@@ -543,6 +543,88 @@ describe('starting again', () => {
   });
 });
 
+describe('a file that its depot has found not to be what the origin states', () => {
+  const DIRECT = 'start https://origin.example/file.iso#lh-direct';
+  /** Nobody but its own depot refuses it, and all have this. */
+  const wrongAt = (file = FILE): Partial<BesideWayDependencies> => ({
+    probeFile: async (_place, _signal, atByte) => (atByte ? WRONG : { result: 'file', file }),
+  });
+
+  it.each<[number, string, Partial<Job>]>([
+    [0, `start ${plan().masterUrl}`, { way: 'chain' }],
+    [1, DIRECT, { way: 'direct' }],
+    [2, DIRECT, { way: 'direct' }],
+    [3, DIRECT, { way: 'direct' }],
+  ])(
+    'begins anew at once, in its place, and comes from the origin where it has done so: after %i times',
+    async (restarts, start, way) => {
+      const world = setUp(wrongAt(), half());
+      const wrong = interrupted(0, { restarts });
+      await world.jobs.add(wrong);
+      expect(await world.way.goOn(wrong, half())).toMatchObject({
+        result: 'moved',
+        patch: { ...way, downloadId: 3, bytes: 0, restarts: restarts + 1, spare: undefined },
+      });
+      expect(world.downloads.log).toEqual([start, 'cancel 2', 'erase 2']);
+      expect(world.given).toEqual(['3 is file.iso']);
+      expect(world.asked).toMatchObject(restarts > 0 ? [] : [{ avoid: ['pe-1', 'rj-1'] }]);
+    },
+  );
+
+  it('comes from the origin alone from then on', async () => {
+    const world = setUp(wrongAt(), half());
+    await world.jobs.add(interrupted(0, { restarts: 1 }));
+    await world.way.goOn(interrupted(0, { restarts: 1 }), half());
+    const direct = await world.jobs.get('a');
+    const { interruption } = interrupted(3_600);
+    world.downloads.log.length = 0;
+    const gone = half({ id: 3, canResume: false, bytesReceived: 0 });
+    world.downloads.items.set(3, gone);
+    expect(await world.way.goOn({ ...(direct as Job), interruption }, gone)).toMatchObject({
+      result: 'moved',
+    });
+    expect(world.downloads.log).toEqual([DIRECT]);
+    expect(world.asked).toEqual([]);
+  });
+
+  it('comes as the version that is there by now, and is asked for by that', async () => {
+    for (const restarts of [0, 1]) {
+      const file = { ...FILE, etag: '"v2"' };
+      const world = setUp(wrongAt(file), half());
+      const wrong = interrupted(0, { restarts, inOnePiece: true });
+      await world.jobs.add(wrong);
+      expect(await world.way.goOn(wrong, half())).toMatchObject({ result: 'moved', patch: { file } });
+      expect(world.downloads.started?.headers).toMatchObject({ 'If-Match': '"v2"' });
+    }
+  });
+
+  it.each<[string, Partial<Job>, Partial<BesideWayDependencies>, string]>([
+    ['nobody has it', {}, { probeFile: async (_place, _signal, atByte) => (atByte ? WRONG : SILENT) }, ''],
+    ['it is the origin that says so', { way: 'direct' }, wrongAt(), 'origin-digest-wrong'],
+    ['its user was asked where it goes', { wasAsked: true }, wrongAt(), 'origin-digest-wrong'],
+  ])('stays while %s', async (_why, patch, dependencies, problem) => {
+    const world = setUp(dependencies, half());
+    expect(await world.way.goOn(interrupted(0, patch), half())).toEqual({
+      result: 'not-yet',
+      problem: expect.stringContaining(problem),
+    });
+    expect(world.downloads.log).toEqual([]);
+  });
+
+  it('stays as the user has left it while others were asked', async () => {
+    const world = setUp({}, half());
+    const { way } = setUp({
+      downloads: world.downloads,
+      probeFile: async (_place, _signal, atByte) => {
+        world.downloads.change(2, { error: 'USER_CANCELED' });
+        return atByte ? WRONG : SAME;
+      },
+    });
+    expect(await way.goOn(interrupted(0), half())).toEqual({ result: 'not-yet', problem: '' });
+    expect(world.downloads.log).toEqual([]);
+  });
+});
+
 describe('leaving a slow chain', () => {
   const running = download({ id: 2, bytesReceived: 10_000_000, addonId: 'longhaul' });
   const slow = job({ promisedBps: 80e6, directBps: 20e6 });

@@ -11,11 +11,13 @@ import { kindOf } from '../settings/file-kind.ts';
 import { directUrl } from '../url-fragment.ts';
 import type { NameQuestions } from './name-questions.ts';
 import {
+  isKnownWrong,
   judgeOther,
   type OtherWay,
   type OtherWayDependencies,
   problemAt,
   wantedWay,
+  wayFromWrong,
   wayOverDepots,
 } from './other-way.ts';
 import { showsWorth, trySuccessor } from './trial.ts';
@@ -137,6 +139,9 @@ export class BesideWay implements Way {
       // Past its budget it says yes and sends nothing.
       return resumed?.state === 'interrupted' ? { result: 'click' } : { result: 'tried' };
     }
+    // What the origin itself says of it ends no other download: that would be a loop.
+    const isWrong = isStopped && job.way === 'chain' && problem && isKnownWrong(problem);
+    if (isWrong && !job.wasAsked) return this.#startOverFromWrong(job, download);
     const waitedMs = this.#deps.now() - (job.interruption?.sinceMs ?? this.#deps.now());
     const over = await this.#startOver(job, download, waitedMs);
     if (over.result === 'moved') return over;
@@ -154,6 +159,16 @@ export class BesideWay implements Way {
     await removeOther(downloads, other.id);
     names.give(patch.downloadId, job.name);
     return { result: 'moved', patch };
+  }
+
+  /** What is on disk is wrong, and goes once something else has begun: that is no loop, since of what comes from the origin nobody says so any more. */
+  async #startOverFromWrong(job: Job, download: Download): Promise<GoOn> {
+    const { way } = await wayFromWrong(this.#deps, job);
+    const done = way && (await doneMeanwhile(this.#deps.downloads, download));
+    if (!way || done) return done ?? NOT_YET;
+    const over = await this.#moveTo(job, way, undefined);
+    if (over.result === 'moved') await drop(this.#deps.downloads, download.id);
+    return over;
   }
 
   async lead(job: Job, download: Download, to: Lead): Promise<GoOn> {
@@ -272,7 +287,7 @@ export class BesideWay implements Way {
   /** Starts a job's file over another way, without a name yet; gives what changes in the job. */
   async #startAnew(job: Job, way: OtherWay): Promise<Started | undefined> {
     const url = way.masterUrl ?? directUrl(job.originUrl);
-    const downloadId = await this.#start(job, url);
+    const downloadId = await this.#start({ ...job, ...way }, url);
     return downloadId === undefined ? undefined : { ...way, url, downloadId, bytes: 0 };
   }
 
@@ -388,7 +403,8 @@ export class BesideWay implements Way {
    * nobody shows the file, as while the network is away.
    */
   async #newWay(job: Job, avoid: readonly string[]): Promise<OtherWay | undefined> {
-    const chain = job.choseDirect ? undefined : await wayOverDepots(this.#deps, job, [avoid], 0);
+    const chain =
+      job.choseDirect || job.isOriginsOnly ? undefined : await wayOverDepots(this.#deps, job, [avoid], 0);
     return chain ?? wantedWay(this.#deps, job, 'direct', 0);
   }
 }

@@ -161,8 +161,7 @@ export class LedWay implements Way {
   async #startOverFromWrong(job: Job, way: OtherWay): Promise<GoOn> {
     if (way.way !== 'direct') return this.#startOver(job, way);
     const restarts = Math.min(job.restarts, MAX_RESTARTS - 1);
-    const went = await this.#startOver({ ...job, restarts }, way);
-    return went.result === 'moved' ? { ...went, patch: { ...went.patch, isOriginsOnly: true } } : went;
+    return this.#startOver({ ...job, restarts }, way);
   }
 
   async #resume(job: Job, way: OtherWay, downloadId: number): Promise<GoOn> {
@@ -189,7 +188,8 @@ export class LedWay implements Way {
     const tries = job.interruption?.tries ?? 0;
     const isDirect = job.choseDirect === true || job.isOriginsOnly === true;
     const places = isDirect ? [] : [() => this.#asPlanned(job)];
-    if (isDirect || tries >= TRIES_THROUGH_MASTER) places.push(() => proved(this.#deps, job, DIRECT, job.bytes));
+    if (isDirect || tries >= TRIES_THROUGH_MASTER)
+      places.push(() => proved(this.#deps, job, DIRECT, job.bytes));
     // What looks well, and breaks again and again, gives way to the other one.
     if (tries % 2 === 1) places.reverse();
     let problem = '';

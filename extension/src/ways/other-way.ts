@@ -24,7 +24,7 @@ type DirectWay = { readonly way: 'direct'; readonly chain: readonly [] } & {
 };
 
 /** Where a job's bytes can come from; `file`: what they are there, where another version does as well. */
-export type OtherWay = (ChainWay | DirectWay) & { readonly file?: FileFacts };
+export type OtherWay = (ChainWay | DirectWay) & Partial<Pick<Job, 'file' | 'isOriginsOnly'>>;
 
 export const DIRECT: OtherWay = { way: 'direct', chain: [] };
 
@@ -32,6 +32,8 @@ export const DIRECT: OtherWay = { way: 'direct', chain: [] };
 interface Problem {
   readonly way?: undefined;
   readonly problem: string;
+  /** A depot's own code. */
+  readonly code?: string;
   /** The version that the place has, where that is another one. */
   readonly file?: FileFacts;
 }
@@ -104,7 +106,7 @@ export async function wantedWay(
  */
 export async function wayFromWrong(deps: OtherWayDependencies, job: Job): Promise<Found> {
   const over = job.restarts === 0 && (await wantedWay(deps, job, 'elsewhere', 0, true));
-  return over ? { way: over } : proved(deps, job, DIRECT, 0, true);
+  return over ? { way: over } : proved(deps, job, { ...DIRECT, isOriginsOnly: true }, 0, true);
 }
 
 /**
@@ -119,9 +121,8 @@ export async function proved(
   isAnew = false,
 ): Promise<Found> {
   const problem = await problemAt(deps, way.location ?? job.originUrl, job, atByte);
-  const file = isAnew ? problem?.file : undefined;
-  if (file && isComparable(file)) return { way: { ...way, file } };
-  return problem ?? { way };
+  const file = problem?.file;
+  return isAnew && file && isComparable(file) ? { way: { ...way, file } } : (problem ?? { way });
 }
 
 /** What is wrong with this byte of a job's file at a depot or the origin; `undefined` where it is there. */
@@ -134,8 +135,8 @@ export async function problemAt(
   let probe = await probeFile(location, deadline(), atByte);
   // Of another version perhaps, to somebody else behind the same address: the browser, which names its own, may have the rest.
   if (isKnownWrong(probe)) probe = await probeFile(location, deadline(), atByte, versionIn(file));
-  if (probe.result !== 'file') return { problem: problemOf(probe) };
-  return isSameFile(file, probe.file) ? undefined : { problem: OTHER_VERSION, file: probe.file };
+  if (probe.result !== 'file') return { ...probe, problem: problemOf(probe) };
+  return isSameFile(file, probe.file) ? undefined : { ...probe, problem: OTHER_VERSION };
 }
 
 /** What becomes of a download that is whole and not the file: nothing where the site has that as its new version. */
@@ -152,8 +153,8 @@ export async function judgeOther(
 }
 
 /** Whether a depot refuses what it has found not to be what the origin states. */
-export function isKnownWrong(probe: Probe): boolean {
-  return probe.result === 'refused' && probe.code === WRONG_CODE;
+export function isKnownWrong(answer: Probe | Problem): boolean {
+  return 'code' in answer && answer.code === WRONG_CODE;
 }
 
 function problemOf(answer: Exclude<Probe | PlanReply, { result: 'file' | 'plan' }>): string {
