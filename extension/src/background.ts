@@ -282,7 +282,7 @@ globalThis.addEventListener('online', () => void keeper.look(true));
 
 answerMessages({
   status: ({ tabUrl }) =>
-    readStatus(tabUrl, { settings: settingsStore, consent, jobs, downloads, lastLeft, way, tunnels }),
+    readStatus(tabUrl, { settings: settingsStore, consent, jobs, downloads, lastLeft, tunnels }),
   settings,
   'change-settings': (patch) => settingsStore.change(patch),
   'set-site': async ({ host, use }) => {

@@ -77,6 +77,29 @@ it('speaks all its languages, or the one that it was built for', async () => {
   expect(made).toMatchObject({ default_locale: 'vi' });
 });
 
+it.each([
+  ['chrome', ['leftDepotTaken'], ['leftContainer', 'leftSocks', 'tunnelNotAllowed']],
+  ['firefox', ['leftContainer', 'leftSocks', 'tunnelNotAllowed'], ['leftDepotTaken']],
+] as const)(
+  'has in the package for %s every sentence that it names, and none of what only the other browser meets',
+  async (target, own, others) => {
+    const outDir = await temporaryFolder();
+    await buildExtension({ outDir, target });
+    const names = (await readdir(outDir)).filter((name) => /\.(js|html|json)$/.test(name));
+    const files = await Promise.all(names.map((name) => readFile(join(outDir, name), 'utf8')));
+    const named = Object.keys(LANGUAGES.en).filter((key) =>
+      files.some((file) => new RegExp(`["'\`]${key}["'\`]|__MSG_${key}__`).test(file)),
+    );
+    expect(named.length).toBeGreaterThan(150);
+    for (const language of Object.keys(LANGUAGES)) {
+      const messages = await readFile(join(outDir, '_locales', language, 'messages.json'), 'utf8');
+      const keys = Object.keys(JSON.parse(messages) as object);
+      expect(keys).toEqual(expect.arrayContaining([...named, ...own]));
+      for (const other of others) expect(keys).not.toContain(other);
+    }
+  },
+);
+
 it('brings the defaults of a local overlay along', async () => {
   const outDir = await temporaryFolder();
   const defaults = { master: 'http://127.0.0.1:4321', privateHosts: ['127.0.0.1:4322'] };

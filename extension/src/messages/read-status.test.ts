@@ -27,7 +27,6 @@ async function statusOf(jobPatch: Partial<Job>, downloadPatch: Partial<Download>
     jobs,
     downloads: new FakeDownloads(download(known)),
     lastLeft: new LastLeft(area),
-    way: { standsBeside: false },
     tunnels: { viewOf: async () => undefined },
   });
 }

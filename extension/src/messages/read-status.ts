@@ -8,7 +8,6 @@ import type { SettingsStore } from '../settings/settings-store.ts';
 import { siteUse } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
 import type { Tunnels } from '../tunnel/tunnels.ts';
-import type { Way } from '../ways/way.ts';
 import type { DoneDownload, RunningDownload, Status } from './status.ts';
 
 interface StatusDependencies {
@@ -17,7 +16,6 @@ interface StatusDependencies {
   readonly jobs: JobStore;
   readonly downloads: Downloads;
   readonly lastLeft: LastLeft;
-  readonly way: Pick<Way, 'standsBeside'>;
   readonly tunnels: Pick<Tunnels, 'viewOf'>;
 }
 
@@ -35,7 +33,6 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
     site,
     siteUse: siteUse([site], rules),
     tunnel,
-    leadsAnew: deps.way.standsBeside,
     running: await Promise.all(
       jobs.filter(({ state }) => state !== 'done').map((job) => describe(job, deps.downloads)),
     ),

@@ -15,8 +15,6 @@ export interface Status {
   readonly siteUse: SiteUse | undefined;
   /** How that site is reached now, where its requests are to go through a tunnel, and one was asked for. */
   readonly tunnel?: TunnelView;
-  /** Whether a download that is led elsewhere starts again at its first byte. */
-  readonly leadsAnew: boolean;
   readonly running: readonly RunningDownload[];
   /** The last ones that ended, the newest first. */
   readonly done: readonly DoneDownload[];

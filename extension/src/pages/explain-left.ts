@@ -1,21 +1,21 @@
+import { isChromium } from '../browser/target.ts';
 import type { Left, WhyLeft } from '../judge/why-left.ts';
+import type { UntoldWhy } from '../take/last-left.ts';
 import { say } from '../texts/say.ts';
+
+/** What one browser never meets its package has no sentence for. */
+type OwnReasons = Readonly<
+  Record<'depot-taken', 'leftDepotTaken'> &
+    Record<'container', 'leftContainer'> &
+    Record<'socks', 'leftSocks'>
+>;
 
 /** Why a download was left to the browser, and what to do about it. */
 const REASONS = {
-  off: 'leftOff',
-  'no-master': 'leftNoMaster',
-  incognito: 'leftIncognito',
-  container: 'leftContainer',
-  'not-http': 'leftNotHttp',
-  own: 'leftOwn',
-  'other-addon': 'leftOtherAddon',
-  'not-running': 'leftNotRunning',
   'private-host': 'leftPrivateHost',
   'private-address': 'leftPrivateAddress',
   'site-off': 'leftSiteOff',
   tunnel: 'leftTunnel',
-  socks: 'leftSocks',
   'key-held': 'leftKeyHeld',
   kind: 'leftKind',
   small: 'leftSmall',
@@ -36,16 +36,19 @@ const REASONS = {
   'insecure-chain': 'leftInsecureChain',
   'depot-silent': 'leftDepotSilent',
   'depot-refused': 'leftDepotRefused',
-  'depot-taken': 'leftDepotTaken',
   'different-file': 'leftDifferentFile',
   finished: 'leftFinished',
   warned: 'leftWarned',
   'nearly-done': 'leftNearlyDone',
   'no-room': 'leftNoRoom',
-} as const satisfies Readonly<Record<WhyLeft, string>>;
+  ...((isChromium
+    ? { 'depot-taken': 'leftDepotTaken' }
+    : { container: 'leftContainer', socks: 'leftSocks' }) as Partial<OwnReasons> as OwnReasons),
+} as const satisfies Readonly<Record<Exclude<WhyLeft, UntoldWhy>, string>>;
 
 /** The reason with what to do, and what the master or the depot says itself. */
 export function explainLeft({ why, detail }: Left): string {
-  const reason = say(REASONS[why]);
+  // `LastLeft` keeps no other.
+  const reason = say(REASONS[why as keyof typeof REASONS]);
   return detail ? `${reason} ${say('said', { words: detail })}` : reason;
 }

@@ -1,4 +1,5 @@
 import { isProxyAccessGiven, requestProxyAccess } from '../browser/has-access.ts';
+import { isChromium } from '../browser/target.ts';
 import { sendMessage } from '../messages/send-message.ts';
 import { HELD_KEYS, type Settings } from '../settings/settings.ts';
 import { say } from '../texts/say.ts';
@@ -80,7 +81,7 @@ async function save(allowed: Promise<boolean>): Promise<void> {
   const stored = await sendMessage('change-settings', changesOf(shown, settings)).catch(() => undefined);
   if (stored) show(stored);
   saved.textContent = say(stored ? 'optionsSaved' : 'optionsNoRoom');
-  if (stored && !(await allowed)) saved.textContent = say('tunnelNotAllowed');
+  if (!isChromium && stored && !(await allowed)) saved.textContent = say('tunnelNotAllowed');
   await showProblem();
 }
 

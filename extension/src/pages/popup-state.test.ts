@@ -8,7 +8,6 @@ const status = (patch: Partial<Status> = {}): Status => ({
   hasMaster: true,
   site: '',
   siteUse: undefined,
-  leadsAnew: false,
   running: [],
   done: [],
   lastLeft: undefined,

@@ -1,6 +1,7 @@
 import { WEB_ACCESS } from '../browser/access.ts';
 import { api } from '../browser/browser-api.ts';
 import { hasProxyAccess, requestProxyAccess } from '../browser/has-access.ts';
+import { isChromium } from '../browser/target.ts';
 import { sendMessage } from '../messages/send-message.ts';
 import type { RunningDownload, Status } from '../messages/status.ts';
 import { SITE_USES } from '../settings/site-rules.ts';
@@ -30,12 +31,11 @@ const notes = new Map<string, string>();
 /** What the user has been told the price of, by job. */
 const warned = new Map<string, CardAction>();
 let site = '';
-let leadsAnew = false;
 /** Whether the browser lets the add-on lead a site through a tunnel. */
 let mayTunnel = false;
 
 function show(status: Status, hasAccess: boolean): void {
-  ({ site, leadsAnew } = status);
+  ({ site } = status);
   const state = popupState(status, hasAccess);
   const line = byId('state', HTMLElement);
   line.dataset.state = state;
@@ -49,7 +49,7 @@ function show(status: Status, hasAccess: boolean): void {
   byId('site', HTMLElement).textContent = say('siteOn', { site });
   siteUse.value = status.siteUse ?? '';
   const tunnel = byId('tunnel', HTMLElement);
-  const sentence = mayTunnel ? sayTunnel(status) : say('tunnelNotAllowed');
+  const sentence = isChromium || mayTunnel ? sayTunnel(status) : say('tunnelNotAllowed');
   tunnel.hidden = status.siteUse !== 'tunnel' || sentence === '';
   setText(tunnel, sentence);
   showEntries(byId('downloads', HTMLElement), status.running.map(card));
@@ -113,7 +113,8 @@ function card(download: RunningDownload): HTMLLIElement {
 
 async function act(key: string, action: CardAction): Promise<void> {
   if (action === 'go-on') return goOn(key);
-  if (leadsAnew && warned.get(key) !== action) {
+  // It starts again at its first byte there.
+  if (isChromium && warned.get(key) !== action) {
     warned.set(key, action);
     note(key, say('leadAnew'));
     return refresh();

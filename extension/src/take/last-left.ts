@@ -9,7 +9,7 @@ export interface LeftDownload extends Left {
 const KEY = 'lastLeft';
 
 /** Reasons that the user has chosen or that say nothing about a download of interest. */
-const UNTOLD = new Set<WhyLeft>([
+const UNTOLD = [
   'off',
   'no-master',
   'incognito',
@@ -17,7 +17,8 @@ const UNTOLD = new Set<WhyLeft>([
   'own',
   'other-addon',
   'not-running',
-]);
+] as const satisfies readonly WhyLeft[];
+export type UntoldWhy = (typeof UNTOLD)[number];
 
 /** Remembers, for the popup, why the last download was left to the browser. */
 export class LastLeft {
@@ -29,7 +30,8 @@ export class LastLeft {
 
   async note(name: string, outcome: Outcome): Promise<void> {
     if (outcome === 'taken') return this.#area.set({ [KEY]: null });
-    if (!UNTOLD.has(outcome.why)) await this.#area.set({ [KEY]: { name, ...outcome } });
+    if (!(UNTOLD as readonly WhyLeft[]).includes(outcome.why))
+      await this.#area.set({ [KEY]: { name, ...outcome } });
   }
 
   async get(): Promise<LeftDownload | undefined> {

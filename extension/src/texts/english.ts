@@ -90,15 +90,8 @@ export const ENGLISH = {
   cameDirectly: '{name} came directly.',
   someDownload: 'The last download',
   said: 'It said: {words}',
-  leftOff: 'Longhaul is off. Switch it on above.',
-  leftNoMaster: 'No master is set. Set one in the options.',
-  leftIncognito: 'It belongs to a private window, which Longhaul never looks into.',
   leftContainer:
     'It belongs to a container tab, whose cookies Longhaul does not have. Open the link in an ordinary tab.',
-  leftNotHttp: 'It does not come from a web server, so there is nothing to shorten.',
-  leftOwn: 'It is on its way through Longhaul already.',
-  leftOtherAddon: 'Another add-on started it.',
-  leftNotRunning: 'It was not just beginning. Start it again to have it looked at.',
   leftPrivateHost: 'Its host is private. Permit the host in the options if depots may fetch from it.',
   leftPrivateAddress:
     'Its host has a private address on this network. Permit the host in the options if depots may fetch from it.',

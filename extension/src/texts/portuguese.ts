@@ -90,15 +90,8 @@ export const PORTUGUESE: Texts = {
   cameDirectly: '{name} veio diretamente.',
   someDownload: 'O último download',
   said: 'A resposta foi: {words}',
-  leftOff: 'O Longhaul está desligado. Ligue-o acima.',
-  leftNoMaster: 'Nenhum mestre foi informado. Informe um nas opções.',
-  leftIncognito: 'Ele é de uma janela privativa, que o Longhaul nunca observa.',
   leftContainer:
     'Ele é de uma aba de contêiner, cujos cookies o Longhaul não tem. Abra o link em uma aba comum.',
-  leftNotHttp: 'Ele não vem de um servidor web, então não há o que encurtar.',
-  leftOwn: 'Ele já está a caminho pelo Longhaul.',
-  leftOtherAddon: 'Outra extensão o iniciou.',
-  leftNotRunning: 'Ele não estava apenas começando. Inicie-o de novo para que seja avaliado.',
   leftPrivateHost: 'O host dele é privado. Permita o host nas opções se os depósitos puderem buscar ali.',
   leftPrivateAddress:
     'O host dele tem um endereço privado nesta rede. Permita o host nas opções se os depósitos puderem buscar ali.',

@@ -88,15 +88,8 @@ export const VIETNAMESE: Texts = {
   cameDirectly: '{name} đã được tải trực tiếp.',
   someDownload: 'Tệp tải gần nhất',
   said: 'Câu trả lời là: {words}',
-  leftOff: 'Longhaul đang tắt. Hãy bật ở phía trên.',
-  leftNoMaster: 'Chưa có máy chủ điều phối. Hãy nhập trong phần tùy chọn.',
-  leftIncognito: 'Tệp thuộc cửa sổ riêng tư, nơi Longhaul không bao giờ nhìn vào.',
   leftContainer:
     'Tệp thuộc một thẻ ngăn chứa mà Longhaul không có cookie. Hãy mở liên kết trong một thẻ thường.',
-  leftNotHttp: 'Tệp không đến từ máy chủ web nên không có gì để rút ngắn.',
-  leftOwn: 'Tệp đang đi qua Longhaul rồi.',
-  leftOtherAddon: 'Một tiện ích khác đã bắt đầu tải tệp này.',
-  leftNotRunning: 'Tệp không phải vừa mới bắt đầu tải. Hãy tải lại để Longhaul xem xét.',
   leftPrivateHost:
     'Máy chủ của tệp là máy nội bộ. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
   leftPrivateAddress:
