@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSigned } from './signed-address.ts';
+import { isSecret, isSigned } from './signed-address.ts';
 
 it.each([
   ['Amazon S3', 'X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=300&X-Amz-Signature=ab'],
@@ -20,6 +20,52 @@ it.each([
   ['somebody who gives tokens', 'access_token=a'],
 ])('knows what %s signs', (_who, query) => {
   expect(isSigned(`https://cdn.example/a.zip?${query}`)).toBe(true);
+});
+
+const LONG = 'q83vEjRWeJ-a_q83vEjRWeJa';
+
+it.each([
+  'api_key=a',
+  'apikey=a',
+  'x-api-key=a',
+  'license_key=a&suffix=tar.gz',
+  'edition=1&licence-key=a',
+  'access_key=a',
+  'auth_key=a-0-0-b',
+  'sesskey=a',
+  'password=a',
+  'passwd=a',
+  'passkey=a',
+  'client_secret=a',
+  'hmac=a',
+  `ex=1&is=2&hm=${LONG}&`,
+  `PHPSESSID=${LONG}`,
+  `sid=${LONG}#part`,
+  `session_id=${LONG}`,
+  `key=${LONG}`,
+  `ticket=ST-1-${LONG}`,
+  `verify=1764288000-${LONG}%3D`,
+])('knows that %s is a secret of who asks, though it is signed by nobody', (query) => {
+  const url = `https://repo.example/a.tar.gz?${query}`;
+  expect(isSecret(url)).toBe(true);
+  expect(isSigned(url)).toBe(false);
+});
+
+it('takes what is signed, and a session in a path, for a secret', () => {
+  expect(isSecret('https://cdn.example/a.zip?sig=a')).toBe(true);
+  expect(isSecret('https://repo.example/a.zip;jsessionid=1A2B?x=1')).toBe(true);
+});
+
+it.each([
+  'https://repo.example/a.zip',
+  'https://repo.example/get?key=releases/v1/file-1.0.tar.gz',
+  'https://repo.example/get?key=releases%2Fv1%2Ffile-1.0.tar.gz&x=1',
+  'https://repo.example/get?verify=1&sid=12&ticket=7&key=a',
+  'https://repo.example/get?keyboard=us&passage=1&session=2026-spring&access=public&public_key_id=1',
+  'https://repo.example/api_key=1/a.zip',
+  'https://repo.example/a.zip#?password=1',
+])('takes %s for no secret', (url) => {
+  expect(isSecret(url)).toBe(false);
 });
 
 const NOW_MS = Date.UTC(2026, 10, 27);

@@ -51,6 +51,9 @@ describe('the rules of links', () => {
     ['what the master has sent back', 'https://dl.example/a.iso#lh-direct'],
     ['what is signed', 'https://bucket.example/a.zip?x=1&X-Amz-Signature=ab'],
     ['what is signed in its path', 'https://cdn.example/bcdn_token=HS256-Rr7bQ2Vt1x0u9Kc3&expires=1/a.zip'],
+    ['what has a key', 'https://repo.example/a.tar.gz?api_key=1'],
+    ['what has a session in its path', 'https://repo.example/get;jsessionid=1A2B/a.zip'],
+    ['what has a session', 'https://repo.example/a.zip?PHPSESSID=0123456789abcdef0123456789'],
     ['what may lapse at a time', 'https://cdn.example/s/_e4Nc3iduzkWRm01TBBNYw/1764288000/a.zip'],
     ['a place in a page', 'https://dl.example/a.iso#x'],
     [

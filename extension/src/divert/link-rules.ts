@@ -55,6 +55,8 @@ const FROM_PAGES = { requestMethods: ['get'], resourceTypes: ['main_frame', 'oth
 const AT_DEPOT = '^https?://[^/]+/[^?]*[?][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+&(?:server|depot)=';
 /** What may be the time at which a link lapses: rules have no clock. */
 const MAYBE_TIMED = '/[0-9]{10}/';
+/** What may have a key or a session of its user in it: all the names that `isSecret` knows are too many for one rule. */
+const MAYBE_KEYED = '[?&;][^=&#/]*(key|pass|pwd|secret|sess|sid|hm|ticket|verify)[^=&#/]*=';
 /** A public name: its last label begins with a letter. */
 const PUBLIC_HOST = '[^/:@]+[.][a-z][^/:@.]*(?::[0-9]+)?';
 
@@ -96,7 +98,7 @@ export function linkRules(settings: Settings): readonly object[] {
   const bare = ['cookie', 'referer'].map((header) => ({ header, operation: 'remove' }));
   const others = [
     // What a site has signed for one user, or may have, is judged when its answer is there.
-    ...[AT_DEPOT, SIGNED_QUERY, SIGNED_PATH, MAYBE_TIMED].map((regexFilter) => ({
+    ...[AT_DEPOT, SIGNED_QUERY, SIGNED_PATH, MAYBE_KEYED, MAYBE_TIMED].map((regexFilter) => ({
       priority: 3,
       condition: { ...FROM_PAGES, regexFilter, isUrlFilterCaseSensitive: false },
       action: { type: 'allow' },

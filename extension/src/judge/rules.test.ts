@@ -133,6 +133,7 @@ describe('by the answer, it', () => {
     it.each([
       ['was linked', { url: signed }],
       ['was led to from another one', { url: 'https://origin.example/a?token=1' }],
+      ['was led to from one with a key', { url: 'https://origin.example/a?license_key=1' }],
       ['is the answer to a form', { method: 'POST' }],
       ['was led to from what is not encrypted', { url: 'http://origin.example/my/a' }],
     ])('tells nobody of what led there if it %s, and the master otherwise', (_how, patch) => {

@@ -2,7 +2,7 @@ import {
   DIRECT_FRAGMENT,
   fileNameOf,
   isRelayTarget,
-  isSigned,
+  isSecret,
   type OriginUrl,
   originTarget,
   parseOriginUrl,
@@ -164,7 +164,7 @@ function isPersonal(facts: Facts): boolean {
   const [asked, last] = facts.urls.map(isEncrypted);
   return (
     hasWhy('personal')(facts) ||
-    (first !== undefined && (first.method !== 'GET' || isSigned(first.url) || (last === true && !asked)))
+    (first !== undefined && (first.method !== 'GET' || isSecret(first.url) || (last === true && !asked)))
   );
 }
 

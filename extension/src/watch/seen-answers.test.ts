@@ -146,6 +146,13 @@ it('remembers what all redirects to a signed address say of who may have it', as
   expect(seen?.first?.headers?.get('cache-control')).toBe('no-store, private');
 });
 
+it('takes an address with a key in it for one that must not be told, as it does a signed one', async () => {
+  const answers = patient();
+  const keyed = `${URL}?api_key=ab`;
+  answers.answered(event({ url: keyed }));
+  expect((await answers.answerTo(keyed))?.first?.url).toBe(keyed);
+});
+
 it('knows of a signed address itself alone, where it was linked or slept while redirects led there', async () => {
   const answers = patient();
   answers.answered(event({ url: SIGNED }));

@@ -1,4 +1,4 @@
-import { isSigned } from '@longhaul/shared';
+import { isSecret } from '@longhaul/shared';
 import type { HeaderLine, RequestEvent } from '../browser/requests.ts';
 import { remember } from '../remember.ts';
 import { withoutFragment } from '../url-fragment.ts';
@@ -17,8 +17,8 @@ export interface SeenAnswer {
   /** Whether it, or what led to it, came through a SOCKS proxy; only Firefox tells of one. */
   readonly isBySocks?: boolean;
   /**
-   * What was asked for first, where that led to a signed address; the signed one itself where it was linked, or nobody saw what led to it.
-   * `undefined` where the address is not signed.
+   * What was asked for first, where that led to a secret address; the secret one itself where it was linked, or nobody saw what led to it.
+   * `undefined` where the address is no secret.
    */
   readonly first?:
     | (Pick<SeenAnswer, 'method' | 'address'> & { readonly url: string; readonly headers?: Headers })
@@ -128,7 +128,7 @@ export class SeenAnswers {
       page: event.initiator ?? event.originUrl ?? '',
       address: addressOf(event),
       isBySocks: [first, event].some(({ proxyInfo }) => proxyInfo?.type?.startsWith('socks')),
-      first: isSigned(event.url)
+      first: isSecret(event.url)
         ? { ...first, address: addressOf(first), headers: toHeaders(first.responseHeaders ?? []) }
         : undefined,
       atMs: event.timeStamp,
