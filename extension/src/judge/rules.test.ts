@@ -124,7 +124,7 @@ describe('by the answer, it', () => {
 
   describe('of a signed address', () => {
     const signed = 'https://bucket.example/a.iso?X-Amz-Signature=ab';
-    const first = { url: 'https://origin.example/my/a', method: 'GET', address: '8.8.8.8' };
+    const first = { url: 'https://origin.example/my/a', address: '8.8.8.8' };
     const whyOf = (patch: Partial<typeof first> = {}, set = settings()) => {
       const asked = { ...first, ...patch };
       return unshareable({ first: asked }, {}, set, { url: asked.url, finalUrl: signed });
@@ -134,7 +134,6 @@ describe('by the answer, it', () => {
       ['was linked', { url: signed }],
       ['was led to from another one', { url: 'https://origin.example/a?token=1' }],
       ['was led to from one with a key', { url: 'https://origin.example/a?license_key=1' }],
-      ['is the answer to a form', { method: 'POST' }],
       ['was led to from what is not encrypted', { url: 'http://origin.example/my/a' }],
     ])('tells nobody of what led there if it %s, and the master otherwise', (_how, patch) => {
       expect(whyOf(patch)).toBe('personal');

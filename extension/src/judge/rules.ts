@@ -163,8 +163,7 @@ function isPersonal(facts: Facts): boolean {
   const first = facts.answer?.first;
   const [asked, last] = facts.urls.map(isEncrypted);
   return (
-    hasWhy('personal')(facts) ||
-    (first !== undefined && (first.method !== 'GET' || isSecret(first.url) || (last === true && !asked)))
+    hasWhy('personal')(facts) || (first !== undefined && (isSecret(first.url) || (last === true && !asked)))
   );
 }
 

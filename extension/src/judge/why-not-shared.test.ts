@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { seenAnswer } from '../testing/seen-answer.ts';
 import { isElsewhere, isRepeatable, whyNotShared } from './why-not-shared.ts';
 
-const FIRST = { url: 'https://origin.example/my/file', method: 'GET', address: undefined };
+const FIRST = { url: 'https://origin.example/my/file', address: undefined };
 const why = (headers: Record<string, string>) => whyNotShared(seenAnswer({}, headers));
 
 describe('an answer may be asked for by a depot', () => {

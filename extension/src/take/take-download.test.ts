@@ -331,11 +331,7 @@ it.each<[WhyLeft, string, Parameters<typeof settings>[0]]>([
   ['own', 'https://master.example/get/https/bucket.example/backup.zip', {}],
   ['personal', SIGNED, {}],
 ])('asks nobody about a signed address: %s, for %s', async (why, url, patch) => {
-  const { asked, take } = ledTo(
-    SIGNED,
-    { first: { url, method: 'GET', address: undefined } },
-    settings(patch),
-  );
+  const { asked, take } = ledTo(SIGNED, { first: { url, address: undefined } }, settings(patch));
   expect(await take()).toEqual({ why });
   expect(asked).toEqual([]);
 });
@@ -347,7 +343,7 @@ it('holds to the address that was asked first what the user changes while it is 
       answers: {
         answerTo: async () =>
           seenAnswer({
-            first: { url: 'https://origin.example/file.iso', method: 'GET', address: undefined },
+            first: { url: 'https://origin.example/file.iso', address: undefined },
           }),
       },
       settings: async () => current,

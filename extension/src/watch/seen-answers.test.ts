@@ -70,6 +70,16 @@ it('follows redirects, and knows an answer although it slept when the request be
   expect(await answers.answerTo('https://late.example/x')).toMatchObject({ status: 200 });
 });
 
+it('takes what a form was led to by redirects for the answer to that form', async () => {
+  const answers = patient();
+  const led = 'https://origin.example/exports/7f3c9e/report.zip';
+  answers.asked(event({ method: 'POST' }));
+  answers.redirected(event({ method: 'POST', statusCode: 303 }));
+  answers.asked(event({ url: led }));
+  answers.answered(event({ url: led }));
+  expect(await answers.answerTo(led)).toMatchObject({ method: 'POST', status: 200 });
+});
+
 it("tells the answer to the add-on's own request, to nobody else's", async () => {
   const answers = patient();
   const own = answers.nextOwnAnswer(URL);
@@ -127,9 +137,9 @@ it('remembers what redirects to a signed address began with, how, and where that
   answers.asked(event({ url: SIGNED }));
   answers.answered(event({ url: SIGNED, ip: '203.0.113.7' }));
   expect(await answers.answerTo(SIGNED)).toMatchObject({
-    method: 'GET',
+    method: 'POST',
     address: '203.0.113.7',
-    first: { url: URL, method: 'POST', address: '10.0.0.7' },
+    first: { url: URL, address: '10.0.0.7' },
   });
 });
 

@@ -5,6 +5,7 @@ import { withoutFragment } from '../url-fragment.ts';
 
 /** An answer as the browser itself saw it, whatever became of it. */
 export interface SeenAnswer {
+  /** Of what was asked first: what a form led to by redirects is the answer to that form, too. */
   readonly method: string;
   readonly status: number;
   readonly headers: Headers;
@@ -21,7 +22,7 @@ export interface SeenAnswer {
    * `undefined` where the address is no secret.
    */
   readonly first?:
-    | (Pick<SeenAnswer, 'method' | 'address'> & { readonly url: string; readonly headers?: Headers })
+    | (Pick<SeenAnswer, 'address'> & { readonly url: string; readonly headers?: Headers })
     | undefined;
   /** When its head came; `undefined` when the browser does not say. */
   readonly atMs?: number | undefined;
@@ -121,7 +122,7 @@ export class SeenAnswers {
   toAnswer(event: RequestEvent): SeenAnswer {
     const first = this.#exchanges.get(event.requestId)?.first ?? event;
     return {
-      method: event.method,
+      method: first.method,
       status: event.statusCode ?? 0,
       headers: toHeaders(event.responseHeaders ?? []),
       isFromTab: event.tabId >= 0,
