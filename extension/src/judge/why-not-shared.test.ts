@@ -73,6 +73,13 @@ describe('an answer is repeatable', () => {
   });
 });
 
+it('sees through the addresses in which networks without IPv4 have IPv4 ones', () => {
+  expect(isElsewhere(seenAnswer({ address: '64:ff9b::5db8:d822' }))).toBe(false);
+  expect(isElsewhere(seenAnswer({ address: '64:ff9b::a00:1' }))).toBe(true);
+  expect(isElsewhere(seenAnswer({ address: '64:ff9b::1' }))).toBe(true);
+  expect(isElsewhere(seenAnswer({ address: '64:ff9b:1::5db8:d822' }))).toBe(true);
+});
+
 it('sees that a public name leads to a private address here', () => {
   expect(isElsewhere(seenAnswer({ address: '10.1.2.3' }))).toBe(true);
   expect(isElsewhere(seenAnswer({ address: 'fd00::1' }))).toBe(true);

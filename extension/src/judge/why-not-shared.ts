@@ -20,9 +20,12 @@ export function whyNotShared(seen: SeenAnswer | undefined): WhyLeft | undefined 
   return undefined;
 }
 
-/** Whether the name of a public server leads to a private address here: nobody outside can mean the same server. */
+/**
+ * Whether the name of a public server leads to a private address here: nobody outside can mean the same server. Where a network without
+ * IPv4 maps it into IPv6 (NAT64, RFC 6052) the mapped address counts.
+ */
 export function isElsewhere({ address }: Pick<SeenAnswer, 'address'>): boolean {
-  return address !== undefined && isPrivateHost(address);
+  return address !== undefined && isPrivateHost(address.replace(/^64:ff9b::/i, '::ffff:'));
 }
 
 /** Whether the answer depends on who asks, by any of the signs that HTTP has for it. */

@@ -89,7 +89,8 @@ export const CHINESE: Texts = {
   said: '对方的说明：{words}',
   leftContainer: '它属于容器标签页，Longhaul 没有其中的 Cookie。请在普通标签页中打开链接。',
   leftPrivateHost: '它的主机是内部主机。如果允许中转站从那里取文件，请在选项中允许该主机。',
-  leftPrivateAddress: '它的主机在此网络中使用内部地址。如果允许中转站从那里取文件，请在选项中允许该主机。',
+  leftPrivateAddress:
+    '它的主机或您的代理、VPN 在此网络中使用内部地址。如果允许中转站从那里取文件，请在选项中允许该主机。',
   leftSiteOff: '您不希望此网站的任何内容经过中转站。可在上方更改。',
   leftSmall: '它很小，直接下载同样快。最小大小可在选项中设置。',
   leftNoAccess: 'Longhaul 无权访问它的网站、主控服务器或中转站。请在弹出窗口中允许。',

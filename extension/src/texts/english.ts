@@ -94,7 +94,7 @@ export const ENGLISH = {
     'It belongs to a container tab, whose cookies Longhaul does not have. Open the link in an ordinary tab.',
   leftPrivateHost: 'Its host is private. Permit the host in the options if depots may fetch from it.',
   leftPrivateAddress:
-    'Its host has a private address on this network. Permit the host in the options if depots may fetch from it.',
+    'Its host, or your proxy or VPN, has a private address on this network. Permit the host in the options if depots may fetch from it.',
   leftSiteOff: 'You want nothing of this site through depots. The choice above changes that.',
   leftSmall: 'It is small and arrives just as fast. The options have the smallest size.',
   leftNoAccess: 'Longhaul may not reach its site, the master or the depot. Allow it in the popup.',

@@ -94,7 +94,7 @@ export const PORTUGUESE: Texts = {
     'Ele é de uma aba de contêiner, cujos cookies o Longhaul não tem. Abra o link em uma aba comum.',
   leftPrivateHost: 'O host dele é privado. Permita o host nas opções se os depósitos puderem buscar ali.',
   leftPrivateAddress:
-    'O host dele tem um endereço privado nesta rede. Permita o host nas opções se os depósitos puderem buscar ali.',
+    'O host dele, ou o seu proxy ou VPN, tem um endereço privado nesta rede. Permita o host nas opções se os depósitos puderem buscar ali.',
   leftSiteOff: 'Você não quer nada deste site por depósitos. A escolha acima muda isso.',
   leftSmall: 'Ele é pequeno e chega tão rápido quanto. O menor tamanho está nas opções.',
   leftNoAccess:

@@ -93,7 +93,7 @@ export const VIETNAMESE: Texts = {
   leftPrivateHost:
     'Máy chủ của tệp là máy nội bộ. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
   leftPrivateAddress:
-    'Máy chủ của tệp có địa chỉ nội bộ trong mạng này. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
+    'Máy chủ của tệp, proxy hoặc VPN của bạn có địa chỉ nội bộ trong mạng này. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
   leftSiteOff: 'Bạn không muốn gì từ trang này đi qua trạm. Lựa chọn phía trên thay đổi điều đó.',
   leftSmall: 'Tệp nhỏ và tải trực tiếp cũng nhanh như vậy. Cỡ nhỏ nhất nằm trong phần tùy chọn.',
   leftNoAccess:
