@@ -156,6 +156,11 @@ describe('by the answer, it', () => {
     expect(unshareable({ isBySocks: false, address: undefined })).toBeUndefined();
   });
 
+  it("tells nobody of what is out of the browser's cache, from nobody knows which address", () => {
+    expect(unshareable({ isCached: true, address: undefined })).toBe('nearly-done');
+    expect(unshareable({ isCached: false, address: undefined })).toBeUndefined();
+  });
+
   it('never tells the master of a public name that leads to a private address here', () => {
     expect(unshareable({ address: '192.168.1.7' })).toBe('private-address');
     const set = settings({ privateHosts: ['origin.example'] });
@@ -234,6 +239,7 @@ it("asks its rules in one order: what is the browser's own, what nobody may be t
     'unseen',
     'post',
     'saved-as',
+    'nearly-done',
     'personal',
     'encoded',
     'no-ranges',

@@ -87,6 +87,7 @@ export const RULES: readonly Rule[] = [
   { why: 'unseen', needsAnswer: true, leaves: hasWhy('unseen') },
   { why: 'post', needsAnswer: true, leaves: hasWhy('post') },
   { why: 'saved-as', needsAnswer: true, leaves: hasWhy('saved-as') },
+  { why: 'nearly-done', needsAnswer: true, leaves: hasWhy('nearly-done') },
   { why: 'personal', needsAnswer: true, leaves: isPersonal },
   { why: 'encoded', needsAnswer: true, leaves: hasWhy('encoded') },
   { why: 'no-ranges', needsAnswer: true, leaves: hasWhy('no-ranges') },

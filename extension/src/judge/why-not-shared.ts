@@ -10,6 +10,8 @@ export function whyNotShared(seen: SeenAnswer | undefined): WhyLeft | undefined 
   if (!seen) return 'unseen';
   if (seen.method !== 'GET') return 'post';
   if (!seen.isFromTab) return 'saved-as';
+  // Nothing is faster, and it may be of a host of the intranet, which only its address would tell.
+  if (seen.isCached) return 'nearly-done';
   const { headers, first } = seen;
   // Many a redirect sets a cookie that has nothing to do with the file.
   if (isForOne(headers) || headers.has('set-cookie') || (first?.headers && isForOne(first.headers)))

@@ -3,6 +3,7 @@ import type { RequestEvent } from '../browser/requests.ts';
 import { SeenAnswers } from './seen-answers.ts';
 
 const URL = 'https://origin.example/report';
+const SIGNED = 'https://bucket.example/x?X-Amz-Signature=ab';
 
 const event = (patch: Partial<RequestEvent> = {}): RequestEvent => ({
   requestId: '1',
@@ -106,6 +107,30 @@ it("does not take a proxy's address for the server's", async () => {
 });
 
 it.each([
+  ['without an address, as in Firefox', { fromCache: true, ip: null }, true],
+  ['with the address that it came from', { fromCache: true, ip: '203.0.113.7' }, false],
+  ['after its server was asked', { fromCache: false }, false],
+])('knows of an answer out of the cache %s whether it is known from where', async (_how, patch, isCached) => {
+  const answers = patient();
+  answers.asked(event());
+  answers.answered(event(patch));
+  expect(await answers.answerTo(URL)).toMatchObject({ isCached });
+});
+
+it('knows whether what led to a signed address is out of the cache, which is told in its place', async () => {
+  const answers = patient();
+  const ledTo = async (requestId: string, url: string) => {
+    answers.asked(event({ requestId }));
+    answers.redirected(event({ requestId, fromCache: true }));
+    answers.asked(event({ requestId, url }));
+    answers.answered(event({ requestId, url, ip: '203.0.113.7' }));
+    return answers.answerTo(url);
+  };
+  expect(await ledTo('1', SIGNED)).toMatchObject({ isCached: true });
+  expect(await ledTo('2', 'https://mirror.example/x')).toMatchObject({ isCached: false });
+});
+
+it.each([
   ['socks', true],
   ['socks4', true],
   ['https', false],
@@ -125,8 +150,6 @@ it('remembers a bounded number of requests', async () => {
   }
   expect(await answers.answerTo(URL)).toBeUndefined();
 });
-
-const SIGNED = 'https://bucket.example/x?X-Amz-Signature=ab';
 
 it('remembers what redirects to a signed address began with, how, and where that is', async () => {
   const answers = patient();

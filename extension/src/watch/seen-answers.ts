@@ -15,6 +15,8 @@ export interface SeenAnswer {
   readonly page: string;
   /** The server's address; `undefined` when it is not known, as behind a proxy. */
   readonly address: string | undefined;
+  /** Whether it is out of the browser's cache and nobody knows from where; or what led to it, where that counts (`first`). */
+  readonly isCached?: boolean;
   /** Whether it, or what led to it, came through a SOCKS proxy; only Firefox tells of one. */
   readonly isBySocks?: boolean;
   /**
@@ -121,6 +123,7 @@ export class SeenAnswers {
   /** The answer in an event of the browser. */
   toAnswer(event: RequestEvent): SeenAnswer {
     const first = this.#exchanges.get(event.requestId)?.first ?? event;
+    const told = isSecret(event.url) ? first : event;
     return {
       method: first.method,
       status: event.statusCode ?? 0,
@@ -129,6 +132,7 @@ export class SeenAnswers {
       page: event.initiator ?? event.originUrl ?? '',
       address: addressOf(event),
       isBySocks: [first, event].some(({ proxyInfo }) => proxyInfo?.type?.startsWith('socks')),
+      isCached: [told, event].some((one) => one.fromCache === true && !addressOf(one)),
       first: isSecret(event.url)
         ? { ...first, address: addressOf(first), headers: toHeaders(first.responseHeaders ?? []) }
         : undefined,
