@@ -34,6 +34,7 @@ import { OWN_DEPOT_MS } from './jobs/retry-times.ts';
 import type { Outcome } from './judge/why-left.ts';
 import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
+import { readLegs } from './messages/read-legs.ts';
 import { readStatus } from './messages/read-status.ts';
 import { justDone } from './news/news-of.ts';
 import { showBadge, tellNews } from './news/tell-news.ts';
@@ -307,16 +308,7 @@ answerMessages({
   },
   'go-on': ({ key }) => keeper.goOn(key),
   lead: ({ key, to }) => keeper.lead(key, to),
-  legs: async ({ key }) => {
-    const job = await jobs.get(key);
-    if (job?.downloadId === undefined || job.way !== 'chain') return undefined;
-    // Chromium says which depot it was led to, and by which ticket; Firefox does not.
-    const led = (await downloads.get(job.downloadId))?.finalUrl ?? '';
-    const { master } = await settings();
-    return (
-      (await askLegs(master, led, deadline())) ?? (await askLegs(master, job.location ?? '', deadline()))
-    );
-  },
+  legs: ({ key }) => readLegs(key, { jobs, downloads, settings: takeSettings, askLegs, deadline }),
   history: () => history.get(),
   'erase-history': async () => {
     await history.erase();
