@@ -32,7 +32,12 @@ import { JobKeeper } from './jobs/job-keeper.ts';
 import { JobStore } from './jobs/job-store.ts';
 import { OWN_DEPOT_MS } from './jobs/retry-times.ts';
 import type { Outcome } from './judge/why-left.ts';
-import { downloadDirectly, downloadLink, type LinkDependencies } from './menus/download-link.ts';
+import {
+  downloadDirectly,
+  downloadLink,
+  type LinkDependencies,
+  leaveContained,
+} from './menus/download-link.ts';
 import { answerMessages } from './messages/answer-messages.ts';
 import { readLegs } from './messages/read-legs.ts';
 import { readStatus } from './messages/read-status.ts';
@@ -250,8 +255,9 @@ const linkDependencies: LinkDependencies = {
   deadline,
 };
 
-onMenu((id, url, page) => {
-  if (id === 'directly') void downloadDirectly(url, page, linkDependencies);
+onMenu((id, url, page, isContained) => {
+  if (!isChromium && isContained) void leaveContained(url, lastLeft);
+  else if (id === 'directly') void downloadDirectly(url, page, linkDependencies);
   else void downloadChosen(url, page);
 });
 

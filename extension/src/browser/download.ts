@@ -41,8 +41,10 @@ type LooseItem = { [K in keyof DownloadItem]?: DownloadItem[K] | null } & Pick<
 /** Of the dangers that browsers know, those that are of this one file; the others are of its kind, or not decided yet. */
 const WARNED_OF = new Set(['url', 'host', 'content', 'unwanted', 'accountCompromise']);
 
-/** Where cookies are kept outside of containers. */
-const DEFAULT_COOKIE_STORE = 'firefox-default';
+/** Whether this is where a container of Firefox keeps its cookies. Other browsers name no such place. */
+export function isContainer(cookieStoreId: string | null | undefined): boolean {
+  return (cookieStoreId ?? 'firefox-default') !== 'firefox-default';
+}
 
 export function toDownload(item: LooseItem): Download {
   return {
@@ -60,7 +62,7 @@ export function toDownload(item: LooseItem): Download {
     canResume: item.canResume ?? false,
     isWarnedOf: WARNED_OF.has(item.danger ?? ''),
     incognito: item.incognito ?? false,
-    isContained: (item.cookieStoreId ?? DEFAULT_COOKIE_STORE) !== DEFAULT_COOKIE_STORE,
+    isContained: isContainer(item.cookieStoreId),
     referrer: item.referrer ?? '',
     addonId: item.byExtensionId ?? undefined,
   };

@@ -1,4 +1,5 @@
 import { api } from './browser-api.ts';
+import { isContainer } from './download.ts';
 
 /** What stands in the menu of a link, a picture, a film or a page. */
 export interface MenuEntry {
@@ -24,12 +25,18 @@ export async function putMenus(entries: readonly MenuEntry[]): Promise<void> {
   }
 }
 
-/** Calls back with the entry's id, what it was called on, and the page of that. */
-export function onMenu(callback: (id: string, url: string, page: string) => void): void {
-  api.contextMenus.onClicked.addListener(({ menuItemId, linkUrl, srcUrl, pageUrl, frameUrl }) => {
+/** Firefox names where a tab has its cookies, also to add-ons that may not see these. */
+type Tab = chrome.tabs.Tab & { readonly cookieStoreId?: string };
+
+/** Calls back with the entry's id, what it was called on, the page of that, and whether its tab is one of a container. */
+export function onMenu(
+  callback: (id: string, url: string, page: string, isContained: boolean) => void,
+): void {
+  api.contextMenus.onClicked.addListener((info, tab?: Tab) => {
+    const { menuItemId, linkUrl, srcUrl, pageUrl, frameUrl } = info;
     const [, id = '', kind] = /^(.*?)(-media|-page)?$/.exec(String(menuItemId)) ?? [];
     const page = frameUrl ?? pageUrl ?? '';
     const url = kind === '-media' ? srcUrl : kind === '-page' ? page : linkUrl;
-    callback(id, url ?? '', page);
+    callback(id, url ?? '', page, isContainer(tab?.cookieStoreId));
   });
 }

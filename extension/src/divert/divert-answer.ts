@@ -1,5 +1,5 @@
 import type { HeldAnswer } from '../browser/diversions.ts';
-import type { Download } from '../browser/download.ts';
+import { type Download, isContainer } from '../browser/download.ts';
 import type { Left } from '../judge/why-left.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { orderByAnswer, type TakeDependencies } from '../take/take-download.ts';
@@ -10,7 +10,6 @@ import { isDownloadAnswer } from './is-download-answer.ts';
 
 /** The id of a download that there is not yet. */
 const NONE = -1;
-const DEFAULT_COOKIE_STORE = 'firefox-default';
 
 /**
  * Firefox holds an answer until this is settled: the order by which its file comes through depots, or why it does not; `undefined`
@@ -44,7 +43,7 @@ function asDownload({ url, incognito = false, cookieStoreId }: HeldAnswer, nowMs
     canResume: false,
     incognito,
     isWarnedOf: false,
-    isContained: (cookieStoreId ?? DEFAULT_COOKIE_STORE) !== DEFAULT_COOKIE_STORE,
+    isContained: isContainer(cookieStoreId),
     referrer: '',
     addonId: undefined,
   };

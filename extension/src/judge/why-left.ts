@@ -46,6 +46,8 @@ export type WhyLeft =
 export interface Left {
   readonly why: WhyLeft;
   readonly detail?: string;
+  /** Whether no download was started, so that none came directly. */
+  readonly isUnstarted?: true;
 }
 
 /** A download is left to the browser for this reason. */

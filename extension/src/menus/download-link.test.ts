@@ -10,7 +10,7 @@ import { plan } from '../testing/plan.ts';
 import { seenAnswer } from '../testing/seen-answer.ts';
 import { settings } from '../testing/settings.ts';
 import type { LinkOrder } from '../ways/way.ts';
-import { downloadDirectly, downloadLink } from './download-link.ts';
+import { downloadDirectly, downloadLink, leaveContained } from './download-link.ts';
 
 const LINK = 'https://origin.example/file.iso';
 const FILE: Probe = { result: 'file', file: factsOf(200, seenAnswer().headers), name: 'real name.iso' };
@@ -122,6 +122,15 @@ it('asks a signed address for nothing before: it may be good for one request', a
   await downloadDirectly(`${LINK}?X-Amz-Signature=ab`, '', { ...deps, probeFile });
   expect(probes).toEqual([]);
   expect(downloads.started).toMatchObject({ url: `${LINK}?X-Amz-Signature=ab#lh-direct`, name: '' });
+});
+
+it('starts nothing of a container tab, and keeps the reason', async () => {
+  const { downloads, lastLeft } = setUp({});
+  await leaveContained('javascript:alert(1)', lastLeft);
+  expect(await lastLeft.get()).toBeUndefined();
+  await leaveContained(`${LINK}#top`, lastLeft);
+  expect(await lastLeft.get()).toEqual({ name: 'file.iso', why: 'container', isUnstarted: true });
+  expect(downloads.log).toEqual([]);
 });
 
 it.each(['javascript:alert(1)', 'data:text/plain,x', ''])('does nothing with %s', async (link) => {

@@ -54,6 +54,12 @@ export async function downloadDirectly(
   await downloads.start(directStart(url, page, name)).catch(() => undefined);
 }
 
+/** Starts nothing of a container tab: what an add-on downloads has the cookies of the tabs outside, and would show its site both. */
+export async function leaveContained(link: string, lastLeft: LastLeft): Promise<void> {
+  const url = parseOriginUrl(withoutFragment(link));
+  if (url.ok) await lastLeft.note(fileNameOf(url.value), { why: 'container', isUnstarted: true });
+}
+
 async function orderLink(
   url: OriginUrl,
   originUrl: string,

@@ -64,8 +64,10 @@ function show(status: Status, hasAccess: boolean): void {
   byId('left-part', HTMLElement).hidden = status.lastLeft === undefined;
   if (status.lastLeft) {
     const name = status.lastLeft.name || say('someDownload');
-    byId('last-left', HTMLElement).textContent =
-      `${say('cameDirectly', { name })} ${explainLeft(status.lastLeft)}`;
+    const why = explainLeft(status.lastLeft);
+    byId('last-left', HTMLElement).textContent = status.lastLeft.isUnstarted
+      ? say('noticeFailed', { name, why })
+      : `${say('cameDirectly', { name })} ${why}`;
   }
 }
 
