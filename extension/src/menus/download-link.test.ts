@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { PlanReply } from '../ask/ask-master.ts';
 import type { Probe } from '../ask/probe-file.ts';
 import { factsOf } from '../judge/file-facts.ts';
@@ -11,6 +11,9 @@ import { seenAnswer } from '../testing/seen-answer.ts';
 import { settings } from '../testing/settings.ts';
 import type { LinkOrder } from '../ways/way.ts';
 import { downloadDirectly, downloadLink, leaveContained } from './download-link.ts';
+
+const target = vi.hoisted(() => ({ isChromium: false }));
+vi.mock('../browser/target.ts', () => target);
 
 const LINK = 'https://origin.example/file.iso';
 const FILE: Probe = { result: 'file', file: factsOf(200, seenAnswer().headers), name: 'real name.iso' };
@@ -94,6 +97,23 @@ it('starts nothing twice when the way itself went back to the origin', async () 
   const { deps, downloads } = setUp({ begun: { why: 'different-file' } });
   await downloadLink(LINK, '', deps);
   expect(downloads.log).toEqual([]);
+});
+
+it('downloads it directly where the browser has no room to remember it', async () => {
+  const { deps, downloads, lastLeft } = setUp({ begun: { why: 'no-room' } });
+  await downloadLink(LINK, '', deps);
+  expect(downloads.log).toEqual([`start ${LINK}#lh-direct as offered.iso`]);
+  expect(await lastLeft.get()).toMatchObject({ why: 'no-room' });
+});
+
+it('downloads it directly in Chromium where the browser starts none through the depots', async () => {
+  target.isChromium = true;
+  onTestFinished(() => {
+    target.isChromium = false;
+  });
+  const { deps, downloads } = setUp({ begun: { why: 'depot-silent' } });
+  await downloadLink(LINK, '', deps);
+  expect(downloads.log).toEqual([`start ${LINK}#lh-direct`]);
 });
 
 it('downloads directly, in Firefox, as what the site offers it as and with the page that asked', async () => {

@@ -35,8 +35,9 @@ export async function downloadLink(link: string, page: string, deps: LinkDepende
   const outcome = 'why' in order ? order : await deps.way.begin(order);
   if (outcome === 'taken') return outcome;
   await deps.lastLeft.note(url.ok ? fileNameOf(url.value) : '', outcome);
-  // A file that a depot refuses may still be there for this user.
-  if (url.ok && 'why' in order) await downloadDirectly(link, page, deps);
+  // A file that a depot refuses may still be there for this user. Firefox's way goes back to the origin itself once it has begun.
+  const hasBegun = !isChromium && !('why' in order) && outcome.why !== 'no-room';
+  if (url.ok && !hasBegun) await downloadDirectly(link, page, deps);
   return outcome;
 }
 
