@@ -17,9 +17,10 @@ it('asks for a click where the browser wants one, and for room where there is no
   expect(explainHalt({ state: 'click', problem: '', nextTryAtMs: 0 }, 5)).toBe(
     'What is on disk is kept: go on by a click.',
   );
-  expect(explainHalt({ state: 'stuck', problem: 'FILE_NO_SPACE', nextTryAtMs: 0 }, 5)).toMatch(
-    /^There is no room on the disk\. /,
-  );
+  const stuck = (problem: string) => explainHalt({ state: 'stuck', problem, nextTryAtMs: 0 }, 5);
+  expect(stuck('FILE_NO_SPACE')).toMatch(/^There is no room on the disk\. .*make room/);
+  for (const problem of ['FILE_ACCESS_DENIED', 'FILE_FAILED', 'FILE_NAME_TOO_LONG'])
+    expect(stuck(problem)).toMatch(/ What is on disk is kept: go on by a click\.$/);
 });
 
 it('asks for nothing where the browser forbids the file', () => {

@@ -23,16 +23,16 @@ const BROWSERS_WORDS = [
 /** Why a download does not run, and what becomes of it, for people; empty while it runs. */
 export function explainHalt({ state, problem, nextTryAtMs }: Halted, nowMs: number): string {
   const known = BROWSERS_WORDS.find(([words]) => words.test(problem));
-  const sentences = [known ? say(known[1]) : problem, whatNext(state, nextTryAtMs, nowMs)];
+  const sentences = [known ? say(known[1]) : problem, whatNext({ state, problem, nextTryAtMs }, nowMs)];
   return state === 'running' || state === 'starting' || state === 'done' ? '' : sentences.join(' ').trim();
 }
 
-function whatNext(state: Halted['state'], nextTryAtMs: number | undefined, nowMs: number): string {
+function whatNext({ state, problem, nextTryAtMs }: Halted, nowMs: number): string {
   if (state === 'paused') return say('nextPaused');
   if (state === 'checked') return say('nextChecked');
   if (state === 'lost') return say('nextLost');
-  if (state === 'click') return say('nextClick');
-  if (state === 'stuck') return say('nextStuck');
+  if (state === 'stuck' && problem === 'FILE_NO_SPACE') return say('nextStuck');
+  if (state === 'stuck' || state === 'click') return say('nextClick');
   const leftMs = (nextTryAtMs ?? nowMs) - nowMs;
   return leftMs > 0
     ? say('nextTryIn', { time: sayDuration(Math.max(1, leftMs / 1_000)) })
