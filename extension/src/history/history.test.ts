@@ -28,6 +28,12 @@ it('keeps the last downloads, and the sums of all', () => {
   });
 });
 
+it('counts no time of what was paused, nor what would have been saved then', () => {
+  const { totals, downloads } = withJob(withJob(NO_HISTORY, done()), done({ wasPaused: true }));
+  expect(totals).toMatchObject({ count: 2, bytes: 2_000, seconds: 2, directSeconds: 50 });
+  expect(downloads).toHaveLength(2);
+});
+
 it('claims nothing of a download that came directly in the end, and keeps no address', () => {
   expect(withJob(NO_HISTORY, done({ way: 'direct' }))).toBe(NO_HISTORY);
   expect(JSON.stringify(withJob(NO_HISTORY, done()))).not.toContain('origin.example');

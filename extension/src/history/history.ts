@@ -18,6 +18,7 @@ export interface Totals {
   readonly sinceMs: number;
   readonly count: number;
   readonly bytes: number;
+  /** Without those that the user has paused, or through which the machine slept: their time says nothing. */
   readonly seconds: number;
   readonly directSeconds: number;
 }
@@ -57,8 +58,8 @@ export function withJob(history: History, job: Job): History {
       sinceMs: Math.min(before.sinceMs, startedAtMs),
       count: before.count + 1,
       bytes: before.bytes + bytes,
-      seconds: before.seconds + seconds,
-      directSeconds: before.directSeconds + directSeconds,
+      seconds: before.seconds + (job.wasPaused ? 0 : seconds),
+      directSeconds: before.directSeconds + (job.wasPaused ? 0 : directSeconds),
     },
   };
 }

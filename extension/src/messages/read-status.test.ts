@@ -46,6 +46,11 @@ it('says of nothing that Firefox has kept that the user chose the direct way', a
   expect((await statusOf({ ...direct, ...FROM_BEFORE }, {})).running[0]?.choseDirect).toBeUndefined();
 });
 
+it('says of what is whole that it was paused, whose time is compared with none', async () => {
+  expect((await statusOf({ state: 'done', wasPaused: true }, {})).done[0]?.wasPaused).toBe(true);
+  expect((await statusOf({ state: 'done' }, {})).done[0]).not.toHaveProperty('wasPaused');
+});
+
 it("shows a whole file in its folder as long as its number is not another's", async () => {
   const whole = { state: 'complete' } as const;
   expect((await statusOf({ state: 'done' }, whole)).done[0]?.downloadId).toBe(2);

@@ -86,7 +86,7 @@ function stateOf(job: Job, download: Download | undefined): RunningDownload['sta
 }
 
 async function describeDone(job: Job, downloads: Downloads): Promise<DoneDownload> {
-  const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, directSource } = job;
+  const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, directSource, wasPaused } = job;
   const { bytes, startedAtMs, doneAtMs = startedAtMs } = job;
   // After a restart Firefox may have given its number to another one.
   const download = await downloadOf(job, downloads);
@@ -99,6 +99,7 @@ async function describeDone(job: Job, downloads: Downloads): Promise<DoneDownloa
     predictedSeconds,
     directSeconds,
     directSource,
+    ...(wasPaused ? { wasPaused } : {}),
     ...happenedTo(job),
     downloadId: download?.url === job.url ? download.id : undefined,
     bytes,

@@ -52,7 +52,7 @@ export interface RunningDownload extends Pick<Job, ToldKey | 'legs' | 'choseDire
 }
 
 /** A download that is whole. */
-export interface DoneDownload extends Pick<Job, ToldKey | 'directSource'> {
+export interface DoneDownload extends Pick<Job, ToldKey | 'directSource' | 'wasPaused'> {
   /** The browser's id of it; `undefined` where that has none any more. */
   readonly downloadId: number | undefined;
   readonly bytes: number;

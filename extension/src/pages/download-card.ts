@@ -38,19 +38,25 @@ export function downloadCard(download: RunningDownload, context: CardContext): H
   return card;
 }
 
-/** The list entry of a download that is whole: what it took, what was predicted, and what direct would have taken. */
+/**
+ * The list entry of a download that is whole: what it took, what was predicted, and what direct would have taken. That of one that was paused
+ * is compared with nothing.
+ */
 export function doneCard(download: DoneDownload, show: (downloadId: number) => void): HTMLLIElement {
   const { key, name, bytes, seconds, predictedSeconds, directSeconds, directSource, downloadId } = download;
   const card = named(download);
   card.dataset.key = key;
   const took = make('span', 'faster', say('doneIn', { size: sayBytes(bytes), time: sayDuration(seconds) }));
-  if (download.way === 'chain') {
+  if (download.way !== 'chain')
+    card.append(make('span', 'times', took), make('span', 'quiet', say('doneDirectly')));
+  else if (download.wasPaused) card.append(make('span', 'times', took));
+  else {
     const predicted = say('donePredicted', { time: sayDuration(predictedSeconds) });
     const directly = say('directlyAbout', { time: sayDuration(directSeconds) });
     card.append(make('span', 'times', took, make('span', 'quiet', predicted)));
     card.append(make('span', 'quiet', directly));
     if (directSource) card.append(make('span', 'source quiet', say(KNOWN_HOW[directSource])));
-  } else card.append(make('span', 'times', took), make('span', 'quiet', say('doneDirectly')));
+  }
   card.append(...happened(download));
   if (downloadId !== undefined)
     card.append(
