@@ -63,6 +63,7 @@ const NOTHING_MOVED: LegDelta = {
   recentRateBps: undefined,
   leastRateBps: undefined,
   deliveredBps: undefined,
+  carriedBps: undefined,
   isOvershot: false,
   rttMs: undefined,
   isHeldByNetwork: false,
