@@ -173,7 +173,8 @@ export function estimateOf(
   };
 }
 
-function leftOf({ ageMs }: Figure, passedMs: number, lifeMs: number): number {
+/** The share that is left of a figure some time later. */
+export function leftOf({ ageMs }: Figure, passedMs: number, lifeMs: number): number {
   // The clock may have been set back.
   return Math.exp(-(ageMs + Math.max(0, passedMs)) / lifeMs);
 }
