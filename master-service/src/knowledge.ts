@@ -92,7 +92,7 @@ export function createKnowledge(init: KnowledgeInit) {
     ends: new EndLinks({ links, clients, origins, windowBytes }),
     sizes: new SizeMemory(facts),
     calibrations: new Calibrations(facts),
-    ways: new WayBook(facts),
+    ways: new WayBook(facts, (one, other) => links.areAtOneSite(one, other)),
     leads: new LedHosts((host) => origins.known(host).keys(), facts),
     caps: config.public ? new RateCaps(config.public, facts) : undefined,
     measured: new MeasuredPrefixes(facts),

@@ -142,7 +142,7 @@ function begin({
   origins = new OriginTable(facts);
   probes = new OriginProbes({ facts, origins, links });
   calibrations = new Calibrations(facts);
-  ways = new WayBook(facts);
+  ways = new WayBook(facts, (one, other) => links.areAtOneSite(one, other));
   wishes = new FeedbackBook(facts);
   planner = plannerOver(links);
   return { type: 'ready', ...file.restore(facts, nowMs) };

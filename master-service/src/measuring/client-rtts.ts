@@ -15,8 +15,8 @@ const WAIT_NOTED_EVERY_MS = 5000;
 const BESIDE = { least: 3, most: 16, lifeMs: 600_000 } as const;
 /** Networks of which is remembered when that was. */
 const MOST_NOTED = 20_000;
-/** A depot is of this master's site when it is so near: the two see clients over the same ways. */
-const OF_THE_SITE_MS = 3;
+/** A depot is of this master's site, or of another depot's, when it is so near: the two see clients over the same ways. */
+export const OF_THE_SITE_MS = 3;
 
 interface ClientRttsInit {
   readonly clients: Pick<ClientTable, 'report' | 'queue'>;

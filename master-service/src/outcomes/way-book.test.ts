@@ -43,6 +43,17 @@ test('of a pair the six chains are remembered that were taken last, by their fiv
   expect(secondsIn(book, nowMs + 9)['d2']).toEqual([8, 7, 6, 5, 4]);
 });
 
+test('however many chains of one site are taken, one is remembered that begins elsewhere', () => {
+  const book = new WayBook(undefined, (one, other) => one[0] === other[0]);
+  book.note(PAIR, over('c1', 1), NOW);
+  book.note(PAIR, over('e1', 1), NOW + 1);
+  for (let time = 0; time < 8; time += 1) book.note(PAIR, over(`a${time}-b1`, 3), NOW + 2 + time);
+  const kept = [7, 6, 5, 4, 3].map((number) => `a${number}-b1`);
+  expect(Object.keys(secondsIn(book, NOW + 10))).toEqual([...kept, 'e1']);
+  book.note(PAIR, over('c1', 1), NOW + 11);
+  expect(Object.keys(secondsIn(book, NOW + 11))).toEqual(['c1', ...kept]);
+});
+
 test('of one job the last word counts', () => {
   const book = new WayBook();
   book.note(PAIR, over('d1', 3, 'a-job'), NOW);

@@ -4,12 +4,12 @@ import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import type { WaitedWay } from '../planning/route.ts';
-import type { TimedDownload } from '../planning/taken-ways.ts';
+import type { AtOneSite, TimedDownload } from '../planning/taken-ways.ts';
 import type { Pair } from './calibrations.ts';
 
 /** Pairs that are remembered, some kilobytes each at most; of one client network no more than are left free. */
 const MOST_PAIRS = 5_000;
-/** Chains of a pair that are remembered: those that were taken last. */
+/** Chains of a pair that are remembered: those that were taken last, and where these all begin at one site, one that begins elsewhere. */
 const MOST_WAYS = 6;
 /** Downloads of each. */
 const MOST_DOWNLOADS = 5;
@@ -60,14 +60,21 @@ export interface WholeDownload extends Omit<TimedDownload, 'agoMs'> {
 type ToldDownload = z.output<typeof toldDownload>;
 type ToldWay = z.output<typeof toldWay>;
 type ToldPair = z.output<(typeof WAYS_TAKEN)['schema']>;
+type JoinedWay = Pick<ToldWay, 'chain' | 'downloads'>;
 
 /** What downloads really took, chain by chain: what links say of a way is never all that there is to it. */
 export class WayBook {
   readonly #facts: Facts;
   readonly #room: SpeakerRoom;
+  readonly #areAtOneSite: AtOneSite;
 
-  constructor(facts = new Facts({ kinds: WAY_FACTS })) {
+  /** Without `areAtOneSite` each depot is at a site of its own. */
+  constructor(
+    facts = new Facts({ kinds: WAY_FACTS }),
+    areAtOneSite: AtOneSite = (one, other) => one === other,
+  ) {
     this.#facts = facts;
+    this.#areAtOneSite = areAtOneSite;
     this.#room = new SpeakerRoom({ facts, kind: WAYS_TAKEN, speakerOf: firstOf });
   }
 
@@ -81,20 +88,31 @@ export class WayBook {
     const now = { ...download, agoMs: 0 };
     const isDirect = chain.length === 0;
     this.#room.makeRoomFor(key);
-    const ways = joined(isDirect ? others : [{ chain: [...chain], downloads: [now] }, ...others]);
+    const ways = this.#joined(isDirect ? others : [{ chain: [...chain], downloads: [now] }, ...others]);
     const direct = newest([...(isDirect ? [now] : []), ...before.direct.filter(isOther)]);
     this.#facts.learn(WAYS_TAKEN, key, { ways, direct }, nowMs);
   }
 
   /** What all masters know of a pair's chains. */
   of(pair: Pair, nowMs: number): readonly WaitedWay[] {
-    const ways = joined(this.#all(pair, nowMs).flatMap(({ ways }) => ways));
+    const ways = this.#joined(this.#all(pair, nowMs).flatMap(({ ways }) => ways));
     return ways.map((way) => ({ ...way, thoughtSeconds: thoughtIn(way) }));
   }
 
   /** What all masters know of its direct downloads, the newest first. */
   direct(pair: Pair, nowMs: number): readonly TimedDownload[] {
     return newest(this.#all(pair, nowMs).flatMap(({ direct }) => direct));
+  }
+
+  /** Those chains that are remembered. */
+  #joined(ways: readonly ToldWay[]): JoinedWay[] {
+    const all = joined(ways);
+    const kept = all.slice(0, MOST_WAYS);
+    const [newestEntry = ''] = kept[0]?.chain ?? [];
+    // However many chains a site has: that another one was tried is what tells whether it is at fault.
+    const isElsewhere = ({ chain: [entry = ''] }: JoinedWay) => !this.#areAtOneSite(newestEntry, entry);
+    const elsewhere = kept.some(isElsewhere) ? undefined : all.slice(MOST_WAYS).find(isElsewhere);
+    return elsewhere ? [...kept.slice(0, -1), elsewhere] : kept;
   }
 
   #all(pair: Pair, nowMs: number) {
@@ -113,21 +131,20 @@ export class WayBook {
 }
 
 /** How long the origin thinks before it answers over a way. */
-function thoughtIn({ downloads }: Pick<ToldWay, 'downloads'>): number {
+function thoughtIn({ downloads }: JoinedWay): number {
   const each = downloads.map(({ thoughtSeconds = 0 }) => thoughtSeconds);
   return each.toSorted((one, other) => one - other)[Math.ceil(MIDDLE * each.length) - 1] ?? 0;
 }
 
-/** The newest downloads over the chains that were taken last. */
-function joined(ways: readonly ToldWay[]): { chain: string[]; downloads: ToldDownload[] }[] {
+/** The newest downloads over each chain, those first that were taken last. */
+function joined(ways: readonly ToldWay[]): JoinedWay[] {
   return [...Map.groupBy(ways, ({ chain }) => chain.join()).values()]
     .map((same) => ({
       chain: [...(same[0]?.chain ?? [])],
       downloads: newest(same.flatMap(({ downloads }) => downloads)),
     }))
     .filter(({ downloads }) => downloads.length > 0)
-    .toSorted((one, other) => (one.downloads[0]?.agoMs ?? 0) - (other.downloads[0]?.agoMs ?? 0))
-    .slice(0, MOST_WAYS);
+    .toSorted((one, other) => (one.downloads[0]?.agoMs ?? 0) - (other.downloads[0]?.agoMs ?? 0));
 }
 
 function newest(downloads: readonly ToldDownload[]): ToldDownload[] {

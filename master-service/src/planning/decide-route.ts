@@ -62,9 +62,10 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       ?.best(MOST_COMPARED)
       .filter((one) => isChain(one, chain))
       .map(times.suited)[0];
+  const { areAtOneSite } = map;
   const others = (query.taken ?? []).filter(({ chain }) => !fastest.some((one) => isChain(one, chain)));
   const rated = [...fastest, ...others.flatMap(({ chain }) => rate(chain) ?? [])];
-  const learned = new LearnedTimes({ times, query, rated });
+  const learned = new LearnedTimes({ times, query, rated, areAtOneSite });
   const ordered = learned.inOrder();
   const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: learned.expected, rate });
   const direct = map.direct(ranked[0]?.parts ?? []);

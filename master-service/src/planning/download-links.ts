@@ -64,6 +64,10 @@ export class DownloadLinks implements LinkView {
     return new Set((end === CLIENT ? this.#client : this.#origin).keys());
   }
 
+  areAtOneSite(one: string, other: string): boolean {
+    return this.#links.areAtOneSite(one, other);
+  }
+
   pairs(): Iterable<readonly [one: string, other: string]> {
     return this.#links.pairs();
   }

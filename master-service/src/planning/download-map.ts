@@ -69,6 +69,10 @@ export class DownloadMap {
     return this.view.estimate(one, other, this.#nowMs);
   }
 
+  /** Whether two depots are at one site. */
+  readonly areAtOneSite = (one: string, other: string): boolean =>
+    one === other || this.view.areAtOneSite?.(one, other) === true;
+
   /** What stands in for a link of which nothing is known. */
   get assumedLink(): LinkEstimate {
     const { rttMs, lossRate, rateBps, windowBytes } = this.#base.config.assumptions;

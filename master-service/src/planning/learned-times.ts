@@ -3,30 +3,42 @@ import type { DirectEstimate } from './direct-estimate.ts';
 import { type DownloadTimes, fastestFirst } from './download-times.ts';
 import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import type { RouteQuery, WaitedWay } from './route.ts';
-import { type ChainModel, gainTaken, timesDirect, timesTaken, wayFactors } from './taken-ways.ts';
+import {
+  type AtOneSite,
+  type ChainModel,
+  gainTaken,
+  timesDirect,
+  timesTaken,
+  twinFactor,
+  wayFactors,
+} from './taken-ways.ts';
 
 interface LearnedInit {
   readonly times: DownloadTimes;
   readonly query: Pick<RouteQuery, 'sizeBytes' | 'taken' | 'takenDirect' | 'calibration'>;
   /** The chains to choose from, those that were taken among them. */
   readonly rated: readonly RatedChain[];
+  readonly areAtOneSite: AtOneSite;
 }
 
 /** The times of the chains that a download chooses from, by their legs and by what downloads over them took. */
 export class LearnedTimes {
   readonly #init: LearnedInit;
   readonly #ways: ReadonlyMap<string, WaitedWay>;
+  /** Of the chains that were taken. */
   readonly #factors: ReadonlyMap<string, number>;
+  /** Of others that were asked for. */
+  readonly #twinFactors = new Map<string, number>();
 
   constructor(init: LearnedInit) {
-    const { query, rated } = init;
+    const { query, rated, areAtOneSite } = init;
     this.#init = init;
     this.#ways = new Map((query.taken ?? []).map((way) => [way.chain.join(), way]));
     const taken = rated.flatMap((one) => {
       const way = this.#wayOf(one);
       return way ? [{ way, model: this.#waited(one, expectedSeconds) }] : [];
     });
-    this.#factors = wayFactors(taken, query.sizeBytes);
+    this.#factors = wayFactors(taken, query.sizeBytes, areAtOneSite);
   }
 
   /** Whether downloads took it. */
@@ -108,6 +120,11 @@ export class LearnedTimes {
   }
 
   #factorOf({ chain }: RatedChain): number {
-    return this.#factors.get(chain.join()) ?? 1;
+    const key = chain.join();
+    const taken = this.#factors.get(key);
+    if (taken !== undefined) return taken;
+    const factor = this.#twinFactors.get(key) ?? twinFactor(chain, this.#factors, this.#init.areAtOneSite);
+    this.#twinFactors.set(key, factor);
+    return factor;
   }
 }

@@ -33,6 +33,38 @@ describe('a link', () => {
     expect(table.estimate('d1', 'd2', NOW + 1000 + REPORT_LIFE_MS + 1)).toMatchObject({ rttMs: 50 });
   });
 
+  test('is within one site where both of its ends have measured so, or nobody has and it is typed in so', () => {
+    const near = { between: ['d4', 'd5'], rttMs: 2, rateBps: 1e9 };
+    const table = new LinkTable([...links, ...testConfig({ links: [near] }).links], 1000);
+    const areTogether = (one: string, other: string) => {
+      expect(table.areAtOneSite(one, other)).toBe(table.areAtOneSite(other, one));
+      return table.areAtOneSite(one, other);
+    };
+    expect(areTogether('d1', 'd1')).toBe(true);
+    expect(areTogether('d1', 'd7')).toBe(false);
+    expect(areTogether('d1', 'd2')).toBe(false);
+    expect(areTogether('d4', 'd5')).toBe(true);
+    table.report('d1', { to: 'd7', rttMs: 0.5 }, NOW);
+    expect(areTogether('d1', 'd7')).toBe(false);
+    table.report('d7', { to: 'd1', rttMs: 40 }, NOW);
+    expect(areTogether('d1', 'd7')).toBe(false);
+    for (const [one, other] of [
+      ['d8', 'd9'],
+      ['d9', 'd8'],
+    ] as const)
+      table.report(one, { to: other, rttMs: 1 }, NOW);
+    expect(areTogether('d8', 'd9')).toBe(true);
+    table.report('d4', { to: 'd5', rttMs: 30 }, NOW);
+    expect(areTogether('d4', 'd5')).toBe(false);
+    // What is typed in as fixed stands.
+    for (const [one, other] of [
+      ['d2', 'd3'],
+      ['d3', 'd2'],
+    ] as const)
+      table.report(one, { to: other, rttMs: 1 }, NOW);
+    expect(areTogether('d2', 'd3')).toBe(false);
+  });
+
   test('is as fast as is expected where a sender that had met no limit came to half of that, or faster, and nothing less by that', () => {
     const table = new LinkTable([], 1000);
     const goodput = () => table.estimate('d2', 'd1', NOW)?.goodputBps;

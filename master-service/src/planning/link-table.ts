@@ -18,6 +18,7 @@ import { shortLegFigures } from '../estimates/short-leg-figures.ts';
 import { type Fact, type FactKind, isYounger } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
+import { OF_THE_SITE_MS } from '../measuring/client-rtts.ts';
 import { type LegDoubt, NO_DOUBT } from './leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from './link-view.ts';
 import { MOST_APART, RttDisputes } from './rtt-disputes.ts';
@@ -170,6 +171,18 @@ export class LinkTable implements LinkView {
   measuredBy(one: string, other: string): string[] {
     if (this.#configured.get(pairKey(one, other))?.fixed) return [];
     return [other, one].filter((from) => this.#measured.has(`${from} ${from === one ? other : one}`));
+  }
+
+  /**
+   * Whether two depots are at one site, as both of them have measured, or, where neither has, as it is typed in: by its own word alone nobody is another
+   * one's neighbour.
+   */
+  areAtOneSite(one: string, other: string): boolean {
+    if (one === other) return true;
+    const link = this.#configured.get(pairKey(one, other));
+    const told = [`${one} ${other}`, `${other} ${one}`].map((key) => this.#measured.get(key));
+    if (link?.fixed || told.every((fact) => !fact)) return link !== undefined && link.rttMs <= OF_THE_SITE_MS;
+    return told.every((fact) => fact !== undefined && fact.value.rtt.value <= OF_THE_SITE_MS);
   }
 
   /** Whether the round trips that a depot tells are those that its neighbours tell. */

@@ -72,6 +72,8 @@ export interface LinkView {
   doubt?(one: string, other: string, nowMs: number): LegDoubt;
   /** The depots that may have a link to clients, or to origins; left out where each has to be asked for. */
   linkedWith?(end: EndName): ReadonlySet<string>;
+  /** Whether two depots are at one site; left out where nobody knows sites. */
+  areAtOneSite?(one: string, other: string): boolean;
   /** Of the client and the origin of one download; left out where they stand for everybody's. */
   readonly pair?: PairKnowledge;
   /** Whether parts of a file can be asked for; left out where nobody knows. */

@@ -1,11 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { WayBook } from '../outcomes/way-book.ts';
 import { testConfig } from '../testing/start-master.ts';
 import { LinkTable } from './link-table.ts';
 import { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { formatSeconds } from './route-reasons.ts';
-import { gainTaken, type TakenWay, type TimedDownload, timesTaken, wayFactors } from './taken-ways.ts';
+import {
+  type AtOneSite,
+  gainTaken,
+  type TakenWay,
+  type TimedDownload,
+  timesTaken,
+  twinFactor,
+  wayFactors,
+} from './taken-ways.ts';
 
 const NOW = 1_795_000_000_000;
 const SIZE_BYTES = 1e7;
@@ -25,10 +34,22 @@ const way = (chain: string, ...downloads: TimedDownload[]): TakenWay => ({
   chain: chain.split('-'),
   downloads,
 });
-function factorsOf(ways: readonly TakenWay[], model = MODEL): Record<string, number> {
+const APART: AtOneSite = (one, other) => one === other;
+/** a1 and a2 are at one site, c1 is at another. */
+const BY_LETTER: AtOneSite = (one, other) => one[0] === other[0];
+/** Who is beside whom: d0 beside everybody, who are not beside each other; and all beside each other. */
+const AROUND_D0: AtOneSite = (one, other) => one === other || one === 'd0' || other === 'd0';
+const TOGETHER: AtOneSite = () => true;
+
+function factorsOf(
+  ways: readonly TakenWay[],
+  model = MODEL,
+  areAtOneSite: AtOneSite = APART,
+): Record<string, number> {
   const taken = ways.map((one) => ({ way: one, model }));
-  return Object.fromEntries(wayFactors(taken, SIZE_BYTES));
+  return Object.fromEntries(wayFactors(taken, SIZE_BYTES, areAtOneSite));
 }
+const bySite = (...ways: TakenWay[]) => factorsOf(ways, MODEL, BY_LETTER);
 
 /** How many times more a chain gains over the direct way than the model says. */
 const gainOf = (direct: readonly TimedDownload[], chain?: TakenWay) =>
@@ -169,6 +190,69 @@ describe('what downloads took', () => {
     expect(said[2]).toBeLessThan(2);
   });
 
+  const thrice = (chain: string, times: number) => way(chain, took(times), took(times), took(times));
+
+  test('of the entry depots of one site is half the fault of that: another site is tried', () => {
+    const { a1: alone = 0 } = bySite(thrice('a1', 3));
+    expect(alone).toBeGreaterThan(1.3);
+    expect(bySite(thrice('a1', 3), thrice('a2', 3))).toEqual({ a1: alone, a2: alone });
+    expect(factorsOf([thrice('a1', 3), thrice('a2', 3)])).toEqual({ a1: 1, a2: 1 });
+    const { a1: beside = 0, c1 } = bySite(thrice('a1', 3), thrice('a2', 3), thrice('c1', 1));
+    expect(c1).toBe(1);
+    expect(beside).toBeGreaterThan(alone);
+    expect(bySite(thrice('a1', 3), thrice('a2', 3), thrice('c1', 3))).toEqual({ a1: 1, a2: 1, c1: 1 });
+  });
+
+  test('is one voice of all entry depots of a site against another one', () => {
+    const c1 = way('c1', took(1, { isSeconded: false }));
+    const slow = [1, 2, 3].map((number) => thrice(`a${number}`, 4));
+    const of = (...ways: TakenWay[]) => bySite(...ways, c1)['a1'] ?? 0;
+    expect(of(...slow)).toBe(of(...slow.slice(0, 1)));
+    expect(factorsOf([...slow, c1])['a1']).toBeLessThan(0.9 * of(...slow));
+  });
+
+  test('takes the voice of no two entry depots that another one says it stands between', () => {
+    const flattered = way('d9', took(0.1, { isSeconded: false }));
+    const slow = [thrice('d1', 4), thrice('d2', 4)];
+    const told = factorsOf([...slow, flattered]);
+    for (const all of [
+      [thrice('d0', 4), ...slow],
+      [...slow, thrice('d0', 4)],
+    ]) {
+      const { d0, ...others } = factorsOf([...all, flattered], MODEL, (one, other) =>
+        [one, other].includes('d9') ? one === other : AROUND_D0(one, other),
+      );
+      expect(others).toEqual(told);
+      expect(d0).toBe(told['d1']);
+    }
+  });
+
+  test('counts for chains that nobody took where two depots say it of chains over the same sites, and no more than they all say', () => {
+    const factors = (...ways: TakenWay[]) => new Map(Object.entries(bySite(...ways)));
+    const [one, other] = [thrice('a1-b1', 3), thrice('a2-b1', 3)];
+    const of = (chain: string, ...ways: TakenWay[]) =>
+      twinFactor(chain.split('-'), factors(...ways), BY_LETTER);
+    const both = factors(one, other).get('a1,b1') ?? 0;
+    for (const twin of ['a3-b2', 'a3-a4-b1', 'a1-b2']) {
+      expect(of(twin, one)).toBe(1);
+      expect(of(twin, one, other)).toBeGreaterThan(1.1);
+      expect(of(twin, one, other)).toBeLessThan(both);
+    }
+    expect(of('a3-b1', one, other, thrice('a4-b1', 3))).toBeGreaterThan(of('a3-b1', one, other));
+    expect(of('a1-b3', one, thrice('a1-b2', 3))).toBeGreaterThan(1.1);
+    for (const chain of ['a3', 'a3-c1', 'c1-b1', 'a3-c1-b1', 'b1-a1']) expect(of(chain, one, other)).toBe(1);
+    expect(of('a3-b1', one, other, thrice('a4-b1', 1))).toBe(1);
+  });
+
+  test('of one entry depot is held against no chain that nobody took of those beside it', () => {
+    const lies = bySite(thrice('a0-b1', 4), thrice('a0-b2', 4), thrice('c1-b1', 1));
+    expect(lies['a0,b1']).toBeGreaterThan(2);
+    expect(twinFactor(['a1', 'b1'], new Map(Object.entries(lies)), BY_LETTER)).toBe(1);
+    // Nor does it make more of the one time that it was slow.
+    const once = [way('a1', took(3)), way('a2', ...often(4))];
+    expect(bySite(...once)['a1']).toBe(1);
+  });
+
   const download = fc.record({
     bodyBytes: fc.double({ min: 1, max: 1e13, noNaN: true }),
     lanes: fc.integer({ min: 1, max: 16 }),
@@ -210,9 +294,11 @@ describe('what downloads took', () => {
           downloads: downloads.map((one) => ({ ...one, isSeconded: false })),
         }));
         const honest = [way('d8', took(1)), way('d9', took(1))];
-        const { d8, d9 } = factorsOf([...lies, ...honest]);
-        expect(d8).toBeLessThanOrEqual(1.2);
-        expect(d9).toBeLessThanOrEqual(1.2);
+        for (const areAtOneSite of [APART, AROUND_D0, TOGETHER]) {
+          const { d8, d9 } = factorsOf([...lies, ...honest], MODEL, areAtOneSite);
+          expect(d8).toBeLessThanOrEqual(1.2);
+          expect(d9).toBeLessThanOrEqual(1.2);
+        }
       }),
     );
   });
@@ -304,5 +390,74 @@ describe('a plan', () => {
     const reasons = (ways: readonly TakenWay[]) =>
       rtts.map((rttMs) => planAfter(ways, { rttMs, exploring: { mostRegret: 0.25 } }).decision);
     expect(reasons([over('d1', 0.5), over('d2', 1), over('d3', 1)])).toEqual(reasons([]));
+  });
+});
+
+/** So many depots at a site beside the client, or the origin, 1 ms apart, whose others are a little further away: c and e. */
+const SITES = { a: 5, c: 12, b: 5, e: 8 } as const;
+
+describe('a site of many depots', () => {
+  /** Takes one plan after the other, each download of which takes so many times as long as its legs say, and gives the chains. */
+  function chainsOf(
+    ids: readonly string[],
+    times: (chain: string) => number,
+    { downloads, before = [] }: { readonly downloads: number; readonly before?: readonly TakenWay[] },
+  ): string[] {
+    const between = ids.flatMap((one, index) =>
+      ids.slice(index + 1).map((other) => {
+        const isNear = one[0] === other[0];
+        const isAcross = 'ac'.includes(one[0] ?? '') !== 'ac'.includes(other[0] ?? '');
+        return { between: [one, other], rttMs: isNear ? 1 : isAcross ? 90 : 10, rateBps: 1e8 };
+      }),
+    );
+    const ends = ids.map((id) => {
+      const [site, place] = [(id[0] ?? 'a') as keyof typeof SITES, Number(id.slice(1))];
+      const end = 'ac'.includes(site) ? ['client', id] : [id, 'origin'];
+      return { between: end, rttMs: SITES[site] + place / 100, rateBps: 1e8 };
+    });
+    const direct = { between: ['client', 'origin'], rttMs: 110, lossRate: 0.003, rateBps: 1e8 };
+    const config = testConfig({ links: [direct, ...ends, ...between] });
+    const table = new LinkTable(config.links, config.planner.assumptions.windowBytes);
+    const planner = new Planner(config.planner, table);
+    const depots = ids.map((id) => ({ id, tls: false, state: 'up' as const }));
+    const book = new WayBook(undefined, (one, other) => table.areAtOneSite(one, other));
+    const pair = { network: '192.0.2.0/24', host: 'origin.example' };
+    const taken: string[] = [];
+    for (let number = 0; number < downloads; number += 1) {
+      const nowMs = NOW + number * 10_000;
+      const asked = { sizeBytes: 1e8, originTls: false, taken: [...before, ...book.of(pair, nowMs)] };
+      const planned = planner.plan(asked, depots, nowMs);
+      if (!planned.ok) throw planned.error;
+      const { chain, lanes, prediction } = planned.value;
+      const key = chain.join('-');
+      taken.push(key);
+      const each = times(key);
+      const seconds = each * (prediction.seconds / (prediction.calibration ?? 1));
+      const told = { bodyBytes: 1e8, lanes, seconds, timesPlanned: each, isSeconded: true };
+      if (chain.length > 0) book.note(pair, { jobId: String(number), chain, ...told }, nowMs);
+    }
+    return taken;
+  }
+  const slowOver = (letter: string) => (chain: string) => (chain.includes(letter) ? 3 : 1);
+
+  test('that is slow in a way that nobody measures is left for another one', () => {
+    const taken = chainsOf(['a1', 'a2', 'c1', 'b1'], slowOver('a'), { downloads: 12 });
+    expect(taken[0]).toBe('a1-b1');
+    expect(taken.slice(6)).toEqual(Array.from({ length: 6 }, () => 'c1-b1'));
+  });
+
+  test('is stayed with where the other one takes as long', () => {
+    const taken = chainsOf(['a1', 'a2', 'c1', 'b1'], () => 3, { downloads: 16 });
+    expect(taken).toContain('c1-b1');
+    expect(taken.slice(10)).toEqual(Array.from({ length: 6 }, () => 'a1-b1'));
+  });
+
+  test('is not left for the word of one of its depots', () => {
+    const lies = ['a2-b1', 'a2-b2'].map((chain) => {
+      const each = { bodyBytes: 1e8, seconds: 100, isSeconded: false };
+      return way(chain, ...Array.from({ length: 5 }, () => took(4, each)));
+    });
+    const taken = chainsOf(['a1', 'a2', 'c1', 'b1', 'b2'], () => 1, { downloads: 4, before: lies });
+    expect(taken).toEqual(Array.from({ length: 4 }, () => 'a1-b1'));
   });
 });

@@ -39,6 +39,9 @@ export interface TakenWay {
 /** What the model says now of one chain, in seconds, of so many bytes with so many lanes. */
 export type ChainModel = (sizeBytes: number, lanes: number) => number;
 
+/** Whether two depots are at one site, behind the same lines; each is at its own. */
+export type AtOneSite = (one: string, other: string) => boolean;
+
 /** How far the model is off, of one chain. */
 interface Told {
   /** Logarithm of how many times as long as it says downloads take. */
@@ -59,11 +62,13 @@ export function timesTaken(way: TakenWay, sizeBytes: number, model: ChainModel, 
 /**
  * How many times slower each chain is than the model's order of them says, by what downloads took: 1 of a chain that nobody took. What all have in common is
  * no chain's: where all of them take longer than the model says, those that nobody took will as well. (A choice guided by predictions, corrected by what came
- * of them: Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM 2016.)
+ * of them: Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM 2016.) The entry depots of one site are one
+ * voice: what is wrong of its lines is in all that they tell.
  */
 export function wayFactors(
   ways: readonly { readonly way: TakenWay; readonly model: ChainModel }[],
   sizeBytes: number,
+  areAtOneSite: AtOneSite,
 ): ReadonlyMap<string, number> {
   const said = ways.map(({ way, model }) => ({
     key: way.chain.join(),
@@ -73,13 +78,13 @@ export function wayFactors(
   // No entry depot takes away by itself what the chains of others have in common; the fewer they are, the less sure it is that this is no accident.
   const all = said.map((one) => {
     const others = said.filter(({ entry }) => entry !== one.entry);
-    const voices = new Set(others.map(({ entry }) => entry)).size;
+    const voices = voicesOf(others, areAtOneSite);
     const agreed = (voices / (voices + MODEL_WEIGHT)) * inCommon(others.map(({ log }) => log));
     return { ...one, log: Math.max(one.log, agreed - one.mostFaster) };
   });
   const common = inCommon(all.map(({ log }) => log));
-  // The chains of one entry depot may be off by that depot as well as with all others: so that this is ever known, another one is tried once several downloads say so.
-  const isAlone = new Set(all.map(({ entry }) => entry)).size === 1;
+  // The chains of one entry depot, or site, may be off by that as well as with all others: so that this is ever known, another one is tried once several downloads say so.
+  const isAlone = voicesOf(all, areAtOneSite) === 1;
   return new Map(
     all.map(({ key, log, weight, mostFaster }) => {
       const own = Math.min(Math.max(log - common, -mostFaster), MOST_SLOWER);
@@ -87,6 +92,27 @@ export function wayFactors(
       return [key, Math.exp(shareOf({ log: own, weight }) + ofItsDepot)];
     }),
   );
+}
+
+/**
+ * The factor of a chain that nobody took, by those of its twins that were taken, which pass the same sites in the same order: else each of many twins would disappoint by
+ * itself. It is no more than the best of them has, and less the fewer say so. One alone says nothing, and another entry depot is one however many chains it
+ * has: nobody slows a chain by coming to stand beside its entry depot.
+ */
+export function twinFactor(
+  chain: Chain,
+  factors: ReadonlyMap<string, number>,
+  areAtOneSite: AtOneSite,
+): number {
+  const twins = [...factors]
+    .map(([key, factor]) => ({ chain: key.split(','), factor }))
+    .filter((one) => areTwins(one.chain, chain, areAtOneSite));
+  const isOwn = (entry: string | undefined) => entry === chain[0];
+  const ownChains = twins.filter((one) => isOwn(one.chain[0])).length;
+  const others = new Set(twins.map((one) => one.chain[0]).filter((entry) => !isOwn(entry))).size;
+  const least = Math.min(...twins.map(({ factor }) => factor));
+  if (ownChains + others < 2 || least <= 1) return 1;
+  return Math.exp(shareOf({ log: Math.log(least), weight: ownChains + others - 1 }));
 }
 
 /** How many times as long as is worked out of it direct downloads take, of late. */
@@ -113,6 +139,31 @@ export function gainTaken(
   const ofDirect = Math.log(timesDirect(direct.downloads, sizeBytes, direct.model));
   const byClients = ofDirect - (ofChain ?? IN_COMMON * Math.max(0, ofDirect)) - untold;
   return Math.exp(untold + Math.min(Math.max(byClients, -MOST_BY_CLIENTS), MOST_BY_CLIENTS));
+}
+
+/**
+ * How many voices entry depots have: the most of them of which no two are at one site. So each adds one at most, and by standing between two others it takes
+ * away none.
+ */
+function voicesOf(said: readonly { readonly entry: string | undefined }[], areAtOneSite: AtOneSite): number {
+  const most = ([first, ...others]: readonly string[]): number => {
+    if (first === undefined) return 0;
+    const elsewhere = others.filter((other) => !areAtOneSite(first, other));
+    const withFirst = 1 + most(elsewhere);
+    return elsewhere.length === others.length ? withFirst : Math.max(withFirst, most(others));
+  };
+  return most([...new Set(said.map(({ entry = '' }) => entry))]);
+}
+
+/** Whether two chains pass the same sites in the same order. */
+function areTwins(one: Chain, other: Chain, areAtOneSite: AtOneSite): boolean {
+  const [sites, others] = [one, other].map((chain) =>
+    chain.filter((depot, place) => place === 0 || !areAtOneSite(chain[place - 1] ?? '', depot)),
+  );
+  return (
+    sites?.length === others?.length &&
+    sites?.every((depot, place) => areAtOneSite(depot, others?.[place] ?? '')) === true
+  );
 }
 
 /** What counts of how far the model is off, as a logarithm: the more downloads say so. */
