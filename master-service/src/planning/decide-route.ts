@@ -12,6 +12,7 @@ import { expectedSeconds, secondsAsKnown } from './expected-seconds.ts';
 import { heldFirst, isChain, leastGain } from './held-ways.ts';
 import { LearnedTimes } from './learned-times.ts';
 import { knowledgeOf } from './leg-knowledge.ts';
+import { pastOneSite } from './past-one-site.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { explainLeftOut, explainRoute } from './route-reasons.ts';
 import { whyDirect } from './why-direct.ts';
@@ -63,8 +64,10 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       .filter((one) => isChain(one, chain))
       .map(times.suited)[0];
   const { areAtOneSite } = map;
-  const others = (query.taken ?? []).filter(({ chain }) => !fastest.some((one) => isChain(one, chain)));
-  const rated = [...fastest, ...others.flatMap(({ chain }) => rate(chain) ?? [])];
+  const past = query.taken?.length ? pastOneSite({ fastest, search, usable, map }).map(times.suited) : [];
+  const compared = [...fastest, ...past];
+  const others = (query.taken ?? []).filter(({ chain }) => !compared.some((one) => isChain(one, chain)));
+  const rated = [...compared, ...others.flatMap(({ chain }) => rate(chain) ?? [])];
   const learned = new LearnedTimes({ times, query, rated, areAtOneSite });
   const ordered = learned.inOrder();
   const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: learned.expected, rate });

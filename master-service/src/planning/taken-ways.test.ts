@@ -438,12 +438,27 @@ describe('a site of many depots', () => {
     }
     return taken;
   }
+  const site = (letter: string, depots: number) =>
+    Array.from({ length: depots }, (_, place) => `${letter}${place + 1}`);
   const slowOver = (letter: string) => (chain: string) => (chain.includes(letter) ? 3 : 1);
 
   test('that is slow in a way that nobody measures is left for another one', () => {
     const taken = chainsOf(['a1', 'a2', 'c1', 'b1'], slowOver('a'), { downloads: 12 });
     expect(taken[0]).toBe('a1-b1');
     expect(taken.slice(6)).toEqual(Array.from({ length: 6 }, () => 'c1-b1'));
+  });
+
+  test('is left as well where it has six depots, and the site at the other end, before each of their chains has disappointed', () => {
+    const ids = [...site('a', 6), 'c1', ...site('b', 6)];
+    const taken = chainsOf(ids, slowOver('a'), { downloads: 24 });
+    expect(taken[0]?.[0]).toBe('a');
+    expect(taken.slice(12).map((chain) => chain[0])).toEqual(Array.from({ length: 12 }, () => 'c'));
+  });
+
+  test('is left at the end of the origin for another one there', () => {
+    const taken = chainsOf(['a1', ...site('b', 6), 'e1'], slowOver('b'), { downloads: 24 });
+    expect(taken[0]).toBe('a1-b1');
+    expect(taken.slice(12)).toEqual(Array.from({ length: 12 }, () => 'a1-e1'));
   });
 
   test('is stayed with where the other one takes as long', () => {
