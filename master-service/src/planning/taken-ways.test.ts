@@ -251,6 +251,8 @@ describe('what downloads took', () => {
     // Nor does it make more of the one time that it was slow.
     const once = [way('a1', took(3)), way('a2', ...often(4))];
     expect(bySite(...once)['a1']).toBe(1);
+    // One that was fast is not doubted with its site.
+    expect(bySite(thrice('a1', 0.7), thrice('a2', 3))['a1']).toBeLessThanOrEqual(1);
   });
 
   const download = fc.record({

@@ -85,11 +85,17 @@ export function wayFactors(
   const common = inCommon(all.map(({ log }) => log));
   // The chains of one entry depot, or site, may be off by that as well as with all others: so that this is ever known, another one is tried once several downloads say so.
   const isAlone = voicesOf(all, areAtOneSite) === 1;
+  // By what each itself took: what the others say of one that was fast is no reason to leave it.
+  const ofSite = inCommon(said.map(({ log }) => log));
+  const isOfOne = new Set(all.map(({ entry }) => entry)).size === 1;
   return new Map(
     all.map(({ key, log, weight, mostFaster }) => {
       const own = Math.min(Math.max(log - common, -mostFaster), MOST_SLOWER);
-      const ofItsDepot = isAlone ? shareOf({ log: common / 2, weight: Math.max(0, weight - 1) }) : 0;
-      return [key, Math.exp(shareOf({ log: own, weight }) + ofItsDepot)];
+      const ofItsDepot = isAlone ? shareOf({ log: ofSite / 2, weight: Math.max(0, weight - 1) }) : 0;
+      const ofItself = shareOf({ log: own, weight });
+      // What one depot of a site says of the others adds nothing to what is said of it by itself.
+      const isBoth = isOfOne || ofItsDepot <= 0;
+      return [key, Math.exp(isBoth ? ofItself + ofItsDepot : Math.max(ofItself, ofItsDepot))];
     }),
   );
 }
