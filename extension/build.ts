@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ERRORS, type ErrorCode, type ErrorEntry } from '@longhaul/shared';
 import { build, type Plugin } from 'vite';
 import { drawIcon } from './icons/draw-icon.ts';
+import { leanAddresses } from './lean-addresses.ts';
 import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
 import type { BuildDefaults } from './src/settings/build-defaults.ts';
 import { LANGUAGES, type Language, messagesOf } from './src/texts/texts.ts';
@@ -70,7 +71,7 @@ export async function buildExtension({
       __LONGHAUL_DEFAULTS__: JSON.stringify(buildDefaults),
       __LONGHAUL_TARGET__: JSON.stringify(target),
     },
-    plugins: [await packaging(target, updateBase, language)],
+    plugins: [leanAddresses(), await packaging(target, updateBase, language)],
     build: {
       outDir,
       emptyOutDir: true,
