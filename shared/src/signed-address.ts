@@ -11,13 +11,23 @@ export const SIGNED_PATH = '^[^#?]*(/[a-z_-]*token|~hmac)=[^/#?]{12}';
 
 /** Names in a query, and `;jsessionid` in a path, of what tells who asks: keys, passwords, sessions. They grant what he may have, and not for a while only. */
 const KEYED =
-  '^[^#?]*(;jsessionid|[?]([^#]*&)?([a-z_-]*((api|app|licen[cs]e|access|auth|private|secret|sess(ion)?|pass)[_-]?key|secret|passw(or)?d|pwd)|hmac))=';
+  '(;jsessionid|[?]([^#]*&)?([a-z_-]*((licen[cs]e|access|auth|private|secret|sess(ion)?|pass)[_-]?key|secret|passw(or)?d|passphrase|pwd)|hmac|pass|pw))=';
 
-/** Names that mean the same where their value is long and no name of a file: the `key` of an object has a dot. `sid` (`PHPSESSID`), Discord's `hm`. */
-const KEYED_AT_LENGTH =
-  '^[^#?]*[?]([^#]*&)?(key|ticket|verify|hm|sid|[a-z_]*sess(ion)?(_?id)?)=[a-z0-9_%-]{16,}(&|#|$)';
+/** Names that mean the same where their value is long. What is short is no secret: a whole site's visitors may have the same one. */
+const KEYED_AT_LENGTH = '[?]([^#]*&)?[a-z_-]*(api|app)[_-]?key=[^&#]{12}';
 
-const KEYED_EITHER = new RegExp(`${KEYED}|${KEYED_AT_LENGTH}`, 'i');
+/** And has a digit: tickets, `sid` (`PHPSESSID`), Discord's `hm`. */
+const NUMBERED_AT_LENGTH =
+  '[?]([^#]*&)?(ticket|hm|[a-z]*sid|[a-z_-]*sess(ion)?([_-]?id)?)=(?=[^&#]*[0-9])[^&#]{16}';
+
+/** And is neither a path nor the name of a file: the `key` of an object is. */
+const NO_OBJECT_AT_LENGTH =
+  '[?]([^#]*&)?(verify|[a-z_-]*key)=(?=[^&#]*[0-9])(?![^&#]*(/|%2f|[.][a-z][a-z0-9]{0,7}(&|#|$)))[^&#]{16}';
+
+const KEYED_EITHER = new RegExp(
+  `^[^#?]*(${[KEYED, KEYED_AT_LENGTH, NUMBERED_AT_LENGTH, NO_OBJECT_AT_LENGTH].join('|')})`,
+  'i',
+);
 const SIGNED = new RegExp(`${SIGNED_QUERY}|${SIGNED_PATH}`, 'i');
 
 /** nginx's `secure_link` in a path: an MD5 in base64url or hexadecimal, and the second at which it lapses. */

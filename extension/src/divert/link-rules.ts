@@ -56,7 +56,7 @@ const AT_DEPOT = '^https?://[^/]+/[^?]*[?][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Z
 /** What may be the time at which a link lapses: rules have no clock. */
 const MAYBE_TIMED = '/[0-9]{10}/';
 /** What may have a key or a session of its user in it: all the names that `isSecret` knows are too many for one rule. */
-const MAYBE_KEYED = '[?&;][^=&#/]*(key|pass|pwd|secret|sess|sid|hm|ticket|verify)[^=&#/]*=';
+const MAYBE_KEYED = '[?&;][^=&#/]*(key|pass|pwd?|secret|sess|sid|hm|ticket|verify)[^=&#/]*=';
 /** A public name: its last label begins with a letter. */
 const PUBLIC_HOST = '[^/:@]+[.][a-z][^/:@.]*(?::[0-9]+)?';
 

@@ -1,4 +1,4 @@
-import { fileNameOf, isSecret, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
+import { fileNameOf, isSigned, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import { type askMaster, leftByMaster } from '../ask/ask-master.ts';
 import { leftByDepot, type probeFile } from '../ask/probe-file.ts';
 import type { Downloads } from '../browser/downloads.ts';
@@ -50,7 +50,7 @@ export async function downloadDirectly(
   const url = withoutFragment(link);
   if (!parseOriginUrl(url).ok) return;
   // What is signed may be good for one request.
-  const probe = isChromium || isSecret(url) ? undefined : await probeFile(url, deadline());
+  const probe = isChromium || isSigned(url) ? undefined : await probeFile(url, deadline());
   const name = (probe?.result === 'file' && probe.name) || '';
   await downloads.start(directStart(url, page, name)).catch(() => undefined);
 }

@@ -181,7 +181,7 @@ it('remembers what all redirects to a signed address say of who may have it', as
 
 it('takes an address with a key in it for one that must not be told, as it does a signed one', async () => {
   const answers = patient();
-  const keyed = `${URL}?api_key=ab`;
+  const keyed = `${URL}?api_key=0123456789abcdef`;
   answers.answered(event({ url: keyed }));
   expect((await answers.answerTo(keyed))?.first?.url).toBe(keyed);
 });
