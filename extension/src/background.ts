@@ -85,7 +85,14 @@ const takeSettings = async (): Promise<Settings> => {
   const set = await settings();
   return { ...set, enabled: set.enabled && (await consent.isGiven()) };
 };
-const reports = new Reports({ area: api.storage.session, settings: takeSettings, tellMaster, deadline, now });
+const reports = new Reports({
+  area: api.storage.session,
+  downloads,
+  settings: takeSettings,
+  tellMaster,
+  deadline,
+  now,
+});
 
 const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Download } from '../browser/download.ts';
 import { download, NOW_MS } from '../testing/fake-downloads.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { DirectWatch } from './direct-watch.ts';
@@ -6,8 +7,11 @@ import { DirectWatch } from './direct-watch.ts';
 const STARTED = { id: 1, startedAtMs: NOW_MS };
 const whole = download({ state: 'complete', totalBytes: 50_000_000 });
 
-function watch(area = memoryArea()) {
-  return new DirectWatch({ area, now: () => NOW_MS + 40_000 });
+function watch(
+  area = memoryArea(),
+  get: (id: number) => Promise<Download | undefined> = async () => download(),
+) {
+  return new DirectWatch({ area, downloads: { get }, now: () => NOW_MS + 40_000 });
 }
 
 it('measures a direct download from its start to its end, though the background was unloaded meanwhile', async () => {
@@ -40,6 +44,13 @@ describe('of downloads that run beside each other', () => {
     }
   };
   const end = (own: DirectWatch, id: number) => own.follow({ ...whole, id });
+
+  it('counts none that had ended before its plan was there', async () => {
+    const own = watch(undefined, async (id) => (id === 1 ? whole : download()));
+    await begin(own, 0, 100);
+    expect(await end(own, 2)).toBeDefined();
+    expect(await end(own, 1)).toBeUndefined();
+  });
 
   it('measures none, whichever ends first', async () => {
     const own = watch();

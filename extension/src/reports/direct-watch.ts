@@ -1,6 +1,7 @@
 import type { FeedbackRequest } from '@longhaul/shared';
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Download } from '../browser/download.ts';
+import type { Downloads } from '../browser/downloads.ts';
 
 const KEY = 'watchedDirect';
 /** Downloads that run beside each other; more are not watched. */
@@ -26,6 +27,7 @@ interface SeenDirect {
 
 interface DirectWatchDependencies {
   readonly area: StorageArea;
+  readonly downloads: Pick<Downloads, 'get'>;
   readonly now: () => number;
 }
 
@@ -47,11 +49,14 @@ export class DirectWatch {
     // An answer that is held is no download yet, and has no id.
     if (startedAtMs === undefined || id < 0) return;
     await this.#edit((all) => [...all, { downloadId: id, jobId, master, startedAtMs }].slice(-MOST_WATCHED));
+    // A small one may have ended while it was planned: nothing would tell so any more.
+    if (hasEnded(await this.#deps.downloads.get(id)))
+      await this.#edit((all) => all.filter(({ downloadId }) => downloadId !== id));
   }
 
   /** Looks at a download that has changed; what is to be told, and to which master, when it is whole. */
   async follow(download: Download | undefined): Promise<SeenDirect | undefined> {
-    if (!download || (download.state === 'in_progress' && !download.paused)) return undefined;
+    if (!download || !hasEnded(download)) return undefined;
     const nowMs = this.#deps.now();
     let found: Watched | undefined;
     await this.#edit((all) => {
@@ -82,6 +87,11 @@ export class DirectWatch {
     this.#turn = edited.catch(() => undefined);
     return edited;
   }
+}
+
+/** Whether a download does not run any more, or rests. */
+function hasEnded(download: Download | undefined): boolean {
+  return download?.state !== 'in_progress' || download.paused;
 }
 
 /** One download with how long it has run beside another one until now. */

@@ -28,6 +28,7 @@ beforeEach(() => {
   told = [];
   reports = new Reports({
     area: memoryArea(),
+    downloads: { get: async () => download() },
     settings: async () => now,
     tellMaster: async (master, { jobId }) => {
       told.push([master, jobId]);

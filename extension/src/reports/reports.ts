@@ -2,6 +2,7 @@ import type { FeedbackRequest } from '@longhaul/shared';
 import type { tellMaster } from '../ask/tell-master.ts';
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Download } from '../browser/download.ts';
+import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { isByMaster } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -11,6 +12,7 @@ import { reportsOf } from './reports-of.ts';
 interface ReportDependencies {
   /** Forgets with the browser's end. */
   readonly area: StorageArea;
+  readonly downloads: Pick<Downloads, 'get'>;
   /** As for downloads: switched off until the user has consented. */
   readonly settings: () => Promise<Settings>;
   readonly tellMaster: typeof tellMaster;
