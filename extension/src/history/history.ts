@@ -11,6 +11,8 @@ export interface PastDownload {
   readonly directSeconds: number;
   readonly directSource?: FigureSource;
   readonly chain: readonly string[];
+  /** The user has paused it, or the machine slept through it: its time says nothing. */
+  readonly wasPaused?: true;
 }
 
 /** All of them together since `sinceMs`, also those that the list has forgotten. */
@@ -50,6 +52,7 @@ export function withJob(history: History, job: Job): History {
     directSeconds,
     directSource: job.directSource,
     chain,
+    ...(job.wasPaused ? { wasPaused: true } : {}),
   };
   const before = history.totals ?? { sinceMs: startedAtMs, count: 0, bytes: 0, seconds: 0, directSeconds: 0 };
   return {

@@ -19,7 +19,8 @@ it('asks for a click where the browser wants one, and for room where there is no
   );
   const stuck = (problem: string) => explainHalt({ state: 'stuck', problem, nextTryAtMs: 0 }, 5);
   expect(stuck('FILE_NO_SPACE')).toMatch(/^There is no room on the disk\. .*make room/);
-  for (const problem of ['FILE_ACCESS_DENIED', 'FILE_FAILED', 'FILE_NAME_TOO_LONG'])
+  expect(stuck('FILE_FAILED')).toMatch(/make room/);
+  for (const problem of ['FILE_ACCESS_DENIED', 'FILE_NAME_TOO_LONG'])
     expect(stuck(problem)).toMatch(/ What is on disk is kept: go on by a click\.$/);
 });
 

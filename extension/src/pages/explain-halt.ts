@@ -31,7 +31,8 @@ function whatNext({ state, problem, nextTryAtMs }: Halted, nowMs: number): strin
   if (state === 'paused') return say('nextPaused');
   if (state === 'checked') return say('nextChecked');
   if (state === 'lost') return say('nextLost');
-  if (state === 'stuck' && problem === 'FILE_NO_SPACE') return say('nextStuck');
+  // Firefox says no more than that.
+  if (state === 'stuck' && /^FILE_(NO_SPACE|FAILED)/.test(problem)) return say('nextStuck');
   if (state === 'stuck' || state === 'click') return say('nextClick');
   const leftMs = (nextTryAtMs ?? nowMs) - nowMs;
   return leftMs > 0

@@ -13,6 +13,7 @@ export function showHistory({ downloads, totals }: History): void {
     size: sayBytes(totals.bytes),
     date: sayDate(totals.sinceMs),
   });
+  byId('history-saved', HTMLElement).hidden = totals.seconds === 0;
   byId('history-saved', HTMLElement).textContent = say('historySaved', {
     time: sayLongDuration(totals.seconds),
     direct: sayLongDuration(totals.directSeconds),
@@ -21,9 +22,17 @@ export function showHistory({ downloads, totals }: History): void {
   byId('history-rows', HTMLElement).replaceChildren(...downloads.map(row));
 }
 
-function row({ name, doneAtMs, bytes, seconds, directSeconds }: PastDownload): HTMLTableRowElement {
+function row({
+  name,
+  doneAtMs,
+  bytes,
+  seconds,
+  directSeconds,
+  wasPaused,
+}: PastDownload): HTMLTableRowElement {
   const title = make('th', '', name);
   title.scope = 'row';
-  const cells = [sayDate(doneAtMs), sayBytes(bytes), sayDuration(seconds), sayDuration(directSeconds)];
+  const compared = [seconds, directSeconds].map((time) => (wasPaused ? '' : sayDuration(time)));
+  const cells = [sayDate(doneAtMs), sayBytes(bytes), ...compared];
   return make('tr', '', title, ...cells.map((cell) => make('td', '', cell)));
 }

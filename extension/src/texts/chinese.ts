@@ -218,7 +218,7 @@ export const CHINESE: Texts = {
   historyTitle: '带来的效果',
   historyEmpty: '还没有下载经过中转站。',
   historyTotals: '自 {date} 起：{count} 个下载，经中转站共 {size}。',
-  historySaved: '共用时 {time}；按主控服务器的预计，直接下载约需 {direct}。这一数字没有实测。',
+  historySaved: '其中未暂停过的用时 {time}；按主控服务器的预计，直接下载约需 {direct}。这一数字没有实测。',
   historyErase: '清空列表',
   historyColumnFile: '文件',
   historyColumnWhen: '时间',

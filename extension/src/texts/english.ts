@@ -234,7 +234,7 @@ export const ENGLISH = {
   historyEmpty: 'No download has come through depots yet.',
   historyTotals: '{count} downloads, {size} through depots since {date}.',
   historySaved:
-    'They took {time}; directly they would have taken about {direct}, as the master predicted. Nobody measured that.',
+    'Those without a pause took {time}; directly they would have taken about {direct}, as the master predicted. Nobody measured that.',
   historyErase: 'Erase the list',
   historyColumnFile: 'File',
   historyColumnWhen: 'When',

@@ -236,7 +236,7 @@ export const PORTUGUESE: Texts = {
   historyEmpty: 'Nenhum download passou por depósitos ainda.',
   historyTotals: '{count} downloads, {size} por depósitos desde {date}.',
   historySaved:
-    'Levaram {time}; diretamente teriam levado cerca de {direct}, como o mestre previu. Ninguém mediu isso.',
+    'Os que correram sem pausa levaram {time}; diretamente teriam levado cerca de {direct}, como o mestre previu. Ninguém mediu isso.',
   historyErase: 'Apagar a lista',
   historyColumnFile: 'Arquivo',
   historyColumnWhen: 'Quando',

@@ -236,7 +236,7 @@ export const VIETNAMESE: Texts = {
   historyEmpty: 'Chưa có tệp nào đi qua trạm trung chuyển.',
   historyTotals: '{count} tệp, {size} qua trạm trung chuyển từ {date}.',
   historySaved:
-    'Đã mất {time}; tải trực tiếp sẽ mất khoảng {direct}, theo dự đoán của máy chủ điều phối. Không ai đo con số đó.',
+    'Những lượt không tạm dừng mất {time}; tải trực tiếp sẽ mất khoảng {direct}, theo dự đoán của máy chủ điều phối. Không ai đo con số đó.',
   historyErase: 'Xóa danh sách',
   historyColumnFile: 'Tệp',
   historyColumnWhen: 'Khi nào',
