@@ -35,7 +35,10 @@ export function leanAddresses(): Plugin {
 
 /** The library's source without one function, which ends where its own indentation does. */
 function without(source: string, name: string): string {
-  const assignment = new RegExp(`^( +)(?:ipaddr\\.)?${RegExp.escape(name)} = function [^]*?^\\1\\};\\n`, 'm');
+  const assignment = new RegExp(
+    `^( +)(?:ipaddr\\.)?${name.replaceAll('.', '[.]')} = function [^]*?^\\1\\};\\n`,
+    'm',
+  );
   if (!assignment.test(source)) throw new Error(`The library of addresses has no ${name} any more.`);
   return source.replace(assignment, '');
 }

@@ -163,9 +163,10 @@ export class BesideWay implements Way {
 
   /** What is on disk is wrong, and goes once something else has begun: that is no loop, since of what comes from the origin nobody says so any more. */
   async #startOverFromWrong(job: Job, download: Download): Promise<GoOn> {
-    const { way } = await wayFromWrong(this.#deps, job);
-    const done = way && (await doneMeanwhile(this.#deps.downloads, download));
-    if (!way || done) return done ?? NOT_YET;
+    const { way, problem = '' } = await wayFromWrong(this.#deps, job);
+    if (!way) return { result: 'not-yet', problem };
+    const done = await doneMeanwhile(this.#deps.downloads, download);
+    if (done) return done;
     const over = await this.#moveTo(job, way, undefined);
     if (over.result === 'moved') await drop(this.#deps.downloads, download.id);
     return over;
