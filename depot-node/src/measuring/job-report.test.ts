@@ -19,6 +19,15 @@ test('a round trip that a master would refuse, with all that is told beside it, 
   expect(told).not.toHaveProperty('rttMs');
 });
 
+test('of the one byte by which an add-on tries a way a master is told no download', () => {
+  const trial = { type: 'transfer', jobId: 'job', seconds: 1, bodyBytes: 1, status: 206, legs: [] };
+  const toldOf = (more: object) =>
+    jobReportOf({ ...trial, outcome: 'complete', chain: ['d1'], ...more } as unknown as DepotEvent);
+  expect(toldOf({})).toEqual({ jobId: 'job', seconds: 1, legs: [] });
+  expect(toldOf({ bodyBytes: 2 })?.download).toMatchObject({ requests: 1, bodyBytes: 2 });
+  expect(toldOf({ status: 200 })?.download).toMatchObject({ requests: 1, isWhole: true });
+});
+
 test('a master is told which share of what its client got a download had, and how long it waited for the origin, in few digits', () => {
   const transfer = {
     type: 'transfer',
