@@ -49,6 +49,17 @@ test('what two depots say is so for all, as long as most that tell say so', () =
   expect(hosts.of({ network: NETWORK, host: FRONT })).toMatchObject({ ...ARCHIVE, isAgreed: false });
 });
 
+test('a site that has moved is known by those that have been there since, whoever was there before', () => {
+  const { leads, hostFor } = known(['d1', 'd2', 'd3', 'd4', 'd5']);
+  for (const depot of ['d1', 'd2', 'd3', 'd4', 'd5']) leads(depot, ARCHIVE);
+  expect(hostFor(OTHER)).toBe(ARCHIVE.host);
+  for (let hours = 48; hours < 50; hours += 1) {
+    for (const network of ['10.0.1.0/24', '10.0.2.0/24', '10.0.3.0/24'])
+      for (const depot of ['d1', 'd2']) leads(depot, STORAGE, network, hours);
+  }
+  expect(hostFor(OTHER)).toBe(STORAGE.host);
+});
+
 test('the only depot that has met a host says for all where that leads', () => {
   const { leads, hostFor } = known(['d1']);
   leads('d1');

@@ -19,6 +19,10 @@ const SAME_AGAIN_MS = 3_600_000;
 const MOST_JOBS = 50_000;
 /** A download that takes longer counts as one that led nowhere. */
 const JOB_LIFE_MS = 86_400_000;
+/** Where several depots say where a host leads, those count that said so within so long before the newest word: sites move, and depots leave. */
+const VOICE_MS = 86_400_000;
+/** So many voices count of a host, the newest ones. */
+const MOST_VOICES = 9;
 /** So many depots that name the same host are believed by others: one alone only where no other one has met the host that is asked. */
 const AGREEING = 2;
 
@@ -71,6 +75,16 @@ type LedJob = Pick<PlannedJob, 'jobId' | 'network' | 'host' | 'isAsked'>;
 /** What the downloads that a depot tells of say together: a place, or nothing, because it gave them itself or they differ. */
 type Voice = Place | undefined;
 
+/** What is said of a host that is asked. */
+interface Voices {
+  /** By depot, and since when. */
+  readonly byDepot: Map<string, { readonly voice: Voice; readonly atMs: number }>;
+  /** Those that count. */
+  counted: readonly Voice[];
+  /** What most of them say. */
+  most: Voice;
+}
+
 /**
  * Which hosts the bytes of downloads come from that begin at another one: a site's own name often leads to storage, and a redirector to mirrors. A network's own
  * downloads say it for the network; for all others most of the depots that tell of the host.
@@ -79,8 +93,8 @@ export class LedHosts {
   readonly #facts: Facts;
   readonly #metBy: (host: string) => Iterable<string>;
   readonly #room: { readonly leads: SpeakerRoom; readonly jobs: SpeakerRoom };
-  /** By the host that is asked, then by depot. */
-  readonly #voices = new Map<string, Map<string, Voice>>();
+  /** By the host that is asked. */
+  readonly #voices = new Map<string, Voices>();
 
   /** `metBy`: the depots that have measured a host. */
   constructor(metBy: (host: string) => Iterable<string>, facts = new Facts({ kinds: LED_FACTS })) {
@@ -128,13 +142,12 @@ export class LedHosts {
    */
   of({ network, host }: Partial<Pick<Pair, 'network'>> & Pick<Pair, 'host'>): LedTo | undefined {
     const own = network === undefined ? [] : this.#told(`${network} ${host}`);
-    const depots = this.#voices.get(host) ?? NOBODY;
-    const ofAll = ofMost([...depots.values()]);
-    const to = own.length > 0 ? ofMost(own.map((one) => one.led)) : ofAll;
+    const { byDepot, counted, most } = this.#voices.get(host) ?? NOBODY;
+    const to = own.length > 0 ? ofMost(own.map((one) => one.led)) : most;
     if (!to) return undefined;
-    const agreeing = [...depots.values()].filter((voice) => voice?.host === to.host).length;
-    const isAgreed = agreeing >= AGREEING && ofAll?.host === to.host;
-    if (own.length === 0 && !isAgreed && [...this.#metBy(host)].some((depot) => !depots.has(depot)))
+    const agreeing = counted.filter((voice) => voice?.host === to.host).length;
+    const isAgreed = agreeing >= AGREEING && most?.host === to.host;
+    if (own.length === 0 && !isAgreed && [...this.#metBy(host)].some((depot) => !byDepot.has(depot)))
       return undefined;
     const [met] = this.#metBy(to.host);
     return { host: to.host, port: to.port, isAgreed, isMet: met !== undefined };
@@ -183,7 +196,7 @@ export class LedHosts {
   /** The newest of what all masters know under a key. */
   #told(key: string): readonly ToldDownload[] {
     const facts = this.#facts.store.all(HOST_LEADS, key);
-    const newestMs = Math.max(...facts.map(({ timeMs }) => timeMs));
+    const newestMs = newestOf(facts);
     const all = facts.flatMap((fact) => aged(fact, newestMs));
     return all.toSorted((one, other) => one.agoMs - other.agoMs).slice(0, MOST_DOWNLOADS);
   }
@@ -193,16 +206,29 @@ export class LedHosts {
     const [speaker, host] = [firstOf(key), lastOf(key)];
     // A network speaks for itself alone.
     if (speaker.includes('/')) return;
-    const voices = this.#voices.get(host) ?? new Map<string, Voice>();
+    const { byDepot } = this.#voices.get(host) ?? { byDepot: new Map() };
     const told = this.#told(key);
-    if (told.length > 0) voices.set(speaker, ofMost(told.map((one) => one.led)));
-    else voices.delete(speaker);
-    if (voices.size > 0) this.#voices.set(host, voices);
+    const atMs = newestOf(this.#facts.store.all(HOST_LEADS, key)) - (told[0]?.agoMs ?? 0);
+    if (told.length > 0) byDepot.set(speaker, { voice: ofMost(told.map((one) => one.led)), atMs });
+    else byDepot.delete(speaker);
+    const counted = countedOf([...byDepot.values()]);
+    if (byDepot.size > 0) this.#voices.set(host, { byDepot, counted, most: ofMost(counted) });
     else this.#voices.delete(host);
   }
 }
 
-const NOBODY: ReadonlyMap<string, Voice> = new Map<string, Voice>();
+const NOBODY: Voices = { byDepot: new Map(), counted: [], most: undefined };
+
+/** The voices that count: the newest ones, and of these old ones only where nobody else has said anything of late. */
+function countedOf(all: readonly { readonly voice: Voice; readonly atMs: number }[]): readonly Voice[] {
+  const newest = all.toSorted((one, other) => other.atMs - one.atMs).slice(0, MOST_VOICES);
+  const late = newest.filter(({ atMs }) => atMs > (newest[0]?.atMs ?? 0) - VOICE_MS);
+  return (late.length >= AGREEING ? late : newest).map(({ voice }) => voice);
+}
+
+function newestOf(facts: readonly Pick<Told, 'timeMs'>[]): number {
+  return Math.max(...facts.map(({ timeMs }) => timeMs));
+}
 
 /** The place that more than half of them name. */
 function ofMost(told: readonly Voice[]): Voice {
