@@ -34,6 +34,12 @@ describe('a download over a chain five times as fast', () => {
   });
 });
 
+test('a download whose origin thinks for long is not taken to have it think again', () => {
+  const thinking = plan({ prediction: { ...times(3, prediction), thoughtSeconds: 20 } });
+  expect(whyNotNow(received(19_000_000), thinking, TOTAL_BYTES, 0)).toBeUndefined();
+  expect(whyNotNow(received(21_000_000), thinking, TOTAL_BYTES, 0)).toBe('nearly-done');
+});
+
 describe('a download that has shown how fast it is', () => {
   /** Of 50 MB, which a chain is to bring in 10 s. */
   const shown = (bytesReceived: number, seconds: number) =>

@@ -30,7 +30,9 @@ function isFasterFromStart(
   { prediction, direct }: PlanAnswer,
 ): boolean {
   const rest = totalBytes === undefined ? 1 : 1 - bytesReceived / totalBytes;
-  return secondsByLegs(prediction) < secondsByLegs(direct) * rest;
+  // The original's answer is there: only a chain would have to wait for one.
+  const { thoughtSeconds = 0 } = prediction;
+  return thoughtSeconds + secondsByLegs(prediction) < secondsByLegs(direct) * rest;
 }
 
 function secondsByLegs({ seconds, calibration = 1 }: PlanAnswer['prediction']): number {

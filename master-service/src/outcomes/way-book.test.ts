@@ -359,6 +359,24 @@ async function plannedAfter(
   return planOf(master, 'now', { sizeBytes });
 }
 
+test('a wait that only a chain has is not laid to the origin where clients have told how direct downloads go', async () => {
+  const master = await start({ config: { links: BESIDE_DIRECT } });
+  // There are no depots yet.
+  for (let time = 0; time < 3; time += 1) await tell(master, await planOf(master, `direct-${time}`), 1);
+  const depots = await registerDepots(master, 'd1', 'd2');
+  const decisions = [];
+  for (let time = 0; time < 6; time += 1) {
+    const plan = await planOf(master, String(time));
+    decisions.push(plan.decision);
+    if (plan.decision === 'chain')
+      await take(master, depots, plan, 1, undefined, false, { waitedSeconds: 40 });
+    master.clock.advance(2);
+    for (const depot of depots) await depot.heartbeat(master);
+  }
+  expect(decisions[0]).toBe('chain');
+  expect(decisions.at(-1)).toBe('direct');
+});
+
 test('a chain whose downloads take longer than direct ones is left, and the plan says that this is why', async () => {
   const plan = await plannedAfter(1e8, 4, { ownShare: 1 });
   expect(plan).toMatchObject({ decision: 'direct', decisionReason: 'chain-disappoints' });
@@ -386,8 +404,11 @@ test('an origin that thinks before it answers leaves downloads their chain: dire
 });
 
 test('what an entry depot says to excuse its downloads makes none faster than planned', async () => {
-  const secondsOf = async (times: number, more: Partial<JobDownload>) =>
-    (await plannedAfter(1e8, times, more)).prediction.seconds;
+  const secondsOf = async (times: number, more: Partial<JobDownload>) => {
+    const { decision, prediction } = await plannedAfter(1e8, times, more);
+    expect(decision).toBe('chain');
+    return prediction.seconds;
+  };
   const asPlanned = await secondsOf(1, {});
   for (const ownShare of [0, 0.3, 1])
     for (const [times, waitedSeconds] of [

@@ -188,7 +188,10 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     // Only who asks for reasons waits for them.
     get prediction() {
       if (!chosen) return direct.predict(sizeBytes);
-      return predict({ ...chosen, knowledge: chosen.links.map(knowledgeOf), sizeBytes, setUp, calibration });
+      const thoughtSeconds = learned.thoughtSeconds(chosen);
+      const knowledge = chosen.links.map(knowledgeOf);
+      const predicted = predict({ ...chosen, knowledge, sizeBytes, setUp, calibration });
+      return thoughtSeconds > 0 ? { ...predicted, thoughtSeconds } : predicted;
     },
     get direct() {
       return directBeside(chosen);

@@ -68,9 +68,13 @@ export class LearnedTimes {
     return way ? timesTaken(way, sizeBytes, times.by(rated, secondsAsKnown), calibration ?? 1) : calibration;
   }
 
-  /** How long the origin thinks before it answers, as downloads over a chain met it, in seconds: over the direct way it would as well. */
+  /**
+   * How long the origin thinks before it answers, as downloads over a chain met it, in seconds: over the direct way it would as well. Where direct ones were told of
+   * these show it by themselves, and that it is the chain that waits.
+   */
   thoughtSeconds(rated: RatedChain): number {
-    return this.#wayOf(rated)?.thoughtSeconds ?? 0;
+    const { takenDirect = [] } = this.#init.query;
+    return takenDirect.length > 0 ? 0 : (this.#wayOf(rated)?.thoughtSeconds ?? 0);
   }
 
   /** How long this download takes by what others over the chain took, in seconds; `undefined` where nobody took it. */
