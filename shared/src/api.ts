@@ -271,7 +271,7 @@ const clientReportSchema = z.object({
   sentBytes: z.optional(count),
   retransmittedBytes: z.optional(count),
   goodputBps: z.optional(measuredBps),
-  /** What was carried for two seconds by senders that had met no limit, be it that they were fed more slowly: it may be more. */
+  /** What was carried before the sender had met a limit: it may be more. */
   leastGoodputBps: z.optional(measuredBps),
   /** The largest receive window that held a connection back, the largest that was offered, and the largest that its scale can express. */
   windowBytes: z.optional(count),

@@ -275,69 +275,6 @@ describe('what legs say of a link', () => {
     expect(clients.take()).toMatchObject([{ goodputBps: 40e6 }]);
   });
 
-  describe('that are fed more slowly than their line could take', () => {
-    const FED = { notSentBytes: 0, isStartingUp: true, isAppLimited: true, minRttMs: 5 };
-    const arrived = (bytes: number) => ({
-      sentBytes: bytes,
-      mssBytes: 1000,
-      deliveredSegments: bytes / 1000,
-    });
-    /** What is told of the legs to some clients that got so many megabytes in each of some seconds. */
-    const toldOf = (legs: readonly (readonly [client: string, ...megabytes: number[]])[], more = {}) => {
-      const clients = new LinkEstimates('client-networks');
-      const all = legs.map(([client, ...megabytes]) => ({
-        client,
-        megabytes,
-        meter: new LegMeter(EMPTY, 0),
-        sentBytes: 0,
-      }));
-      for (const second of [0, 1, 2, 3]) {
-        for (const leg of all) {
-          leg.sentBytes += 1e6 * (leg.megabytes[second] ?? 0);
-          const { sentBytes } = leg;
-          const fed = { ...arrived(sentBytes), ...FED, deliveryRateBps: 4e8, busyMs: 200 * (second + 1) };
-          const looked = info({ ...fed, ...more });
-          clients.note('n', leg.meter.add(looked, 1000 * (second + 1)), leg.client);
-        }
-        clients.endLook();
-      }
-      const [{ goodputBps, leastGoodputBps } = {}] = clients.take();
-      return { goodputBps, leastGoodputBps };
-    };
-
-    test('is at least what reached their client in each of two seconds, not what went out at once', () => {
-      expect(toldOf([['one', 1, 6, 6.5, 6]])).toEqual({ leastGoodputBps: 48e6 });
-      // Somebody on the way takes eight megabytes at once, and hands on half a megabyte a second.
-      expect(toldOf([['one', 8, 0.5, 0.5, 0.5]])).toEqual({ leastGoodputBps: 4e6 });
-      expect(toldOf([['one', 8, 0, 8, 0]])).toEqual({});
-      expect(toldOf([['one', 0.1, 0.1, 0.1, 0.1]])).toEqual({});
-    });
-
-    test('is at least what reached one client together, of those of a network the fastest', () => {
-      const alone = ['one', 6, 6, 6, 6] as const;
-      expect(toldOf([alone, alone])).toEqual({ leastGoodputBps: 96e6 });
-      expect(toldOf([alone, ['other', 8, 8, 8, 8]])).toEqual({ leastGoodputBps: 64e6 });
-    });
-
-    test('is nothing of a start alone, of which nobody knows how much of it is stored on the way', () => {
-      const starting = { isAppLimited: false };
-      expect(toldOf([['one', 8]], starting)).toEqual({});
-      expect(toldOf([['one', 8, 6, 6, 6]], starting)).toEqual({ leastGoodputBps: 48e6 });
-    });
-
-    test('is, beside one that has met the limit of the line, their part of it', () => {
-      const clients = new LinkEstimates('client-networks');
-      const [fed, full] = [new LegMeter(EMPTY, 0), new LegMeter(EMPTY, 0)];
-      for (const second of [1, 2, 3]) {
-        const common = { ...arrived(second * 3e6), minRttMs: 5, busyMs: second * 1000 };
-        clients.note('n', fed.add(info({ ...common, ...FED }), 1000 * second), 'one');
-        clients.note('n', full.add(info({ ...common, deliveryRateBps: 24e6 }), 1000 * second), 'one');
-        clients.endLook();
-      }
-      expect(clients.take()).toMatchObject([{ goodputBps: 48e6 }]);
-    });
-  });
-
   test('counts a leg once that is looked at again before it ends', () => {
     const clients = new LinkEstimates('client-networks');
     const meter = new LegMeter(EMPTY, 0);

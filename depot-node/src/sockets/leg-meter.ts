@@ -25,8 +25,6 @@ export interface LegDelta extends LegCounts {
   readonly leastRateBps: number | undefined;
   /** What reached the other end, whatever held the sender back; only where these two looks are long enough apart. Bits per second. */
   readonly deliveredBps: number | undefined;
-  /** The less of that and the same of the look before; only where both say something. Bits per second. */
-  readonly carriedBps: number | undefined;
   /** What it lost is mostly its own doing: a start that was faster than the way fills the queue there, and what is too much gets lost. */
   readonly isOvershot: boolean;
   /** The round trip now, smoothed: longer than the least one where packets wait behind others. */
@@ -91,8 +89,6 @@ export class LegMeter {
   #looksSinceStart: number | undefined = 0;
   #recentBytes = 0;
   #recentTimesBytes = 0;
-  /** At the look before. */
-  #deliveredBps: number | undefined;
   readonly #sums = { sentBytes: 0, retransmittedBytes: 0, receivedBytes: 0 };
   readonly #limitedMs = { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 };
 
@@ -105,12 +101,10 @@ export class LegMeter {
 
   /** Takes in a later look; gives what happened since the one before. */
   add(info: TcpInfo, nowMs: number): LegDelta {
-    const elapsedMs = nowMs - this.#lookedMs;
-    const moved = deltaOf(this.#last, info, elapsedMs);
+    const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
     const { rateBps, ratedBytes } = this.#rate(info, moved);
     // What is acknowledged last, be it for a gap that was filled, comes slower than the network is.
     const isAtLeast = info.isStartingUp || info.notSentBytes === 0;
-    const arrivedBps = deliveredBps(this.#last, info, elapsedMs);
     const delta = {
       ...moved,
       fromMs: this.#lookedMs,
@@ -121,9 +115,10 @@ export class LegMeter {
       isOvershot: this.#overshoots(moved),
       rttMs: info.rttMs,
       isHeldByNetwork:
-        !isAtLeast && !info.isAppLimited && moved.limitedMs['congestion-window'] >= HELD_SHARE * elapsedMs,
-      deliveredBps: arrivedBps,
-      carriedBps: this.#carried(arrivedBps, elapsedMs),
+        !isAtLeast &&
+        !info.isAppLimited &&
+        moved.limitedMs['congestion-window'] >= HELD_SHARE * (nowMs - this.#lookedMs),
+      deliveredBps: deliveredBps(this.#last, info, nowMs - this.#lookedMs),
     };
     const { limitedMs } = delta;
     for (const key of ['sentBytes', 'retransmittedBytes', 'receivedBytes'] as const) {
@@ -132,7 +127,7 @@ export class LegMeter {
     for (const limit of LIMITS) this.#limitedMs[limit] += limitedMs[limit];
     if (info.minRttMs !== undefined)
       this.#minRttMs = Math.min(info.minRttMs, this.#minRttMs ?? info.minRttMs);
-    const seconds = elapsedMs / 1000;
+    const seconds = (nowMs - this.#lookedMs) / 1000;
     if (seconds > 0) {
       this.#sentBps = (delta.sentBytes * 8) / seconds;
       this.#receivedBps = (delta.receivedBytes * 8) / seconds;
@@ -197,13 +192,6 @@ export class LegMeter {
     this.#recentBytes = RECENT_SHARE * this.#recentBytes + sentBytes;
     this.#recentTimesBytes = RECENT_SHARE * this.#recentTimesBytes + sentBytes * rateBps;
     return this.#recentTimesBytes / this.#recentBytes;
-  }
-
-  /** What went through in two looks in a row: whoever stores what comes, and hands it on more slowly, is full by then. */
-  #carried(arrivedBps: number | undefined, elapsedMs: number): number | undefined {
-    const carriedBps = Math.min(arrivedBps ?? 0, this.#deliveredBps ?? 0);
-    this.#deliveredBps = arrivedBps;
-    return carriedBps * elapsedMs >= bpsOf(MIN_RATE_BYTES) ? carriedBps : undefined;
   }
 
   #largestLimit(): LegLimit {

@@ -63,7 +63,6 @@ const NOTHING_MOVED: LegDelta = {
   recentRateBps: undefined,
   leastRateBps: undefined,
   deliveredBps: undefined,
-  carriedBps: undefined,
   isOvershot: false,
   rttMs: undefined,
   isHeldByNetwork: false,

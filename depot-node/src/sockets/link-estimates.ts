@@ -55,8 +55,8 @@ function togetherBps(rates: readonly Omit<RateOfLeg, 'isLeast'>[]): number {
 /**
  * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
  * link with others': the best of them is the nearest to what one alone would get, and where they fill it that is more; what they got through together is what the
- * link carries at least, and all that it carries where they fill it. Those to one client share its line: together they show what it carries, and where none of them
- * has met a limit, be it that it is fed more slowly than it could send, what it carries at least. The clients of a network have each their own: it is known by the fastest one.
+ * link carries at least, and all that it carries where they fill it. Those to one client share its line: together they show what it carries. The clients of a network
+ * have each their own: it is known by the fastest one.
  */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
@@ -157,20 +157,10 @@ function rateOf({ fromMs, toMs, recentRateBps, leastRateBps }: LegDelta): RateOf
   return rateBps === undefined ? undefined : { fromMs, toMs, rateBps, isLeast: recentRateBps === undefined };
 }
 
-/**
- * What a leg to a client brought that has met a limit, else what went through it for a while, whatever held it back; nothing of one that rests, or has just begun.
- * How fast a start was, or a burst of one that is fed, says little of a line that nobody tests: a store on the way may have taken it in.
- */
-function rateToClient({ fromMs, toMs, recentRateBps, carriedBps }: LegDelta): RateOfLeg | undefined {
-  const rateBps = recentRateBps ?? carriedBps;
-  return rateBps === undefined ? undefined : { fromMs, toMs, rateBps, isLeast: recentRateBps === undefined };
-}
-
 function takeDownLines(known: Estimate, deltas: readonly NotedDelta[]): void {
   const byClient = Map.groupBy(deltas, ({ client }) => client);
   for (const ofOne of byClient.values()) {
-    const rates = ofOne.flatMap(({ delta }) => rateToClient(delta) ?? []);
-    // Beside one that has met the limit of the line a fed one takes its part of it.
+    const rates = ofOne.flatMap(({ delta }) => rateOf(delta) ?? []);
     if (rates.length > 0)
       takeDown(
         known,

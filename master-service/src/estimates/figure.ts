@@ -173,8 +173,7 @@ export function estimateOf(
   };
 }
 
-/** The share that is left of a figure some time later. */
-export function leftOf({ ageMs }: Figure, passedMs: number, lifeMs: number): number {
+function leftOf({ ageMs }: Figure, passedMs: number, lifeMs: number): number {
   // The clock may have been set back.
   return Math.exp(-(ageMs + Math.max(0, passedMs)) / lifeMs);
 }

@@ -1,15 +1,6 @@
 import * as z from 'zod';
 import type { Estimate } from './estimate.ts';
-import {
-  type Figure,
-  figureSchema,
-  followed,
-  later,
-  leftOf,
-  measuredOf,
-  observed,
-  started,
-} from './figure.ts';
+import { type Figure, figureSchema, followed, later, measuredOf, observed, started } from './figure.ts';
 import { lossEvidenceSchema, withSent } from './loss-evidence.ts';
 
 /** After which time so much is left of a measurement as of anything: 1 / e. */
@@ -38,8 +29,6 @@ const FALLEN = 0.6;
 const REFUTING = 1.25;
 /** What a way is known to carry at least tells enough of it from this share of what is expected on; less may have been a start and no more. */
 const TELLING_LEAST = 0.5;
-/** What is left of a figure that is less than this part of one measurement says less than what is usual. */
-const NEXT_TO_NOTHING = 0.1;
 /** A shorter round trip is one on the same machine. */
 const LEAST_RTT_MS = 1e-3;
 
@@ -89,8 +78,7 @@ interface LegReport {
  * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it tells enough. Of what nobody has measured it is what is expected then, since no limit was met,
  * until the first measurement; but not where that is a bound by other links, which no start has shown. What several connections got through that filled
  * the way is what it carries, more or less than was known; one alone gets no more.
- * @param slowerShare of lines of several clients, which nothing that was carried at least makes slower: a goodput that is less than this share of what is known,
- * or was carried at least, and what was lost at it, counts only in the place of what has been forgotten
+ * @param slowerShare a goodput that is less than this share of what is known, and what was lost at it, counts only in the place of what has been forgotten
  * @param expectedBps what is expected of it, in bits per second; left out, nothing that was carried at least tells enough
  * @param isBound that is the most that other links let expect
  */
@@ -106,17 +94,12 @@ export function withReport(
   }: { readonly slowerShare?: number; readonly expectedBps?: number; readonly isBound?: boolean } = {},
 ): { rtt: Figure; goodput?: Figure; total?: Figure; loss?: NonNullable<LegFigures['loss']> } {
   const { rttMs, leastGoodputBps: leastBps = 0, totalBps = 0, fullBps = 0 } = report;
-  const { rtt, total, loss } = known ?? {};
-  const tellingBps = TELLING_LEAST * expectedBps;
-  const isLine = slowerShare > 0;
-  const mayStart = isLine && report.goodputBps === undefined && leastBps > tellingBps;
-  const isOver = mayStart && givesWay(known?.goodput, leastBps, passedMs, lives.goodputMs);
-  const goodput = isOver ? undefined : known?.goodput;
-  const measured = measuredOf(goodput) ?? fasterLine(goodput, report.goodputBps, slowerShare);
+  const { rtt, goodput, total, loss } = known ?? {};
+  const measured = measuredOf(goodput);
   const sent = sentOf(report);
+  const tellingBps = TELLING_LEAST * expectedBps;
   const isForgotten = goodput !== undefined && goodput.ageMs + passedMs > lives.goodputMs;
-  const ofWay = isForgotten ? Math.min(goodput.value, tellingBps) : (goodput?.value ?? tellingBps);
-  const knownBps = isLine && goodput ? knownOfLine(goodput, passedMs, lives.goodputMs, tellingBps) : ofWay;
+  const knownBps = isForgotten ? Math.min(goodput.value, tellingBps) : (goodput?.value ?? tellingBps);
   const isTold = report.goodputBps !== undefined || leastBps > knownBps;
   const full = fullBps && followed(total, fullBps, passedMs, lives.goodputMs);
   // The mean of reports counts as well: by the least of rates that scatter one alone would get less than all together.
@@ -151,30 +134,6 @@ export function withReport(
     ...(newTotal ? { total: newTotal } : {}),
     ...(newLoss ? { loss: newLoss } : {}),
   };
-}
-
-/** Whether what a line came to stands in the place of what was measured of it: that is forgotten, and was less, or next to nothing is left of it. */
-function givesWay(goodput: Figure | undefined, leastBps: number, passedMs: number, lifeMs: number): boolean {
-  const measured = measuredOf(goodput);
-  if (!measured || measured.ageMs + passedMs <= lifeMs) return false;
-  return leastBps > measured.value || measured.weight * leftOf(measured, passedMs, lifeMs) < NEXT_TO_NOTHING;
-}
-
-/** What is known of a line where it has met its limit; where it has not, what is left of what it came to, and tells enough. */
-function knownOfLine(goodput: Figure, passedMs: number, lifeMs: number, tellingBps: number): number {
-  if (goodput.reached === undefined) return goodput.value;
-  return Math.max(goodput.reached * leftOf(goodput, passedMs, lifeMs), tellingBps);
-}
-
-/** What a line came to that met no limit, where another one of its network is the first that does, and is so much slower. */
-function fasterLine(
-  goodput: Figure | undefined,
-  goodputBps: number | undefined,
-  slowerShare: number,
-): Figure | undefined {
-  if (goodput?.reached === undefined || goodputBps === undefined) return undefined;
-  const { reached: value, ageMs } = goodput;
-  return goodputBps < slowerShare * value ? { value, scatter: 0, weight: 1, ageMs } : undefined;
 }
 
 /** Whether a doubt that a rate is less is none any more, since as much was got through at least. */

@@ -91,12 +91,10 @@ export class ClientTable {
     const report = this.#ofNetwork(depot, told, known?.value, nowMs);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     this.#room.makeRoomFor(key);
-    const expectedBps = this.#ends.expectedBps(depot, report.rttMs);
-    const options = { slowerShare: OTHER_LINE, expectedBps };
-    const figures = withReport(known?.value, report, passedMs, END_LIVES, options);
-    const measured = measuredOf(figures.goodput);
-    const isFirst = measuredOf(known?.value.goodput) === undefined;
-    const begun = isFirst && measured ? { goodput: this.#begun(depot, measured, report) } : undefined;
+    const figures = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
+    const isFirst = known?.value.goodput === undefined;
+    const begun =
+      isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
     const windows = withWindows(known?.value, report, passedMs);
     const queue = withQueue(known?.value, report, passedMs);
     const value = { ...figures, ...begun, ...windows, ...queue };

@@ -1,6 +1,6 @@
 import { DepotRates } from '../estimates/depot-rates.ts';
 import type { Estimate } from '../estimates/estimate.ts';
-import { estimateOf, measuredOf, type Prior } from '../estimates/figure.ts';
+import { estimateOf, type Prior } from '../estimates/figure.ts';
 import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
 import { END_LIVES, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
@@ -24,12 +24,6 @@ const FASTER_ELSEWHERE = 1.5;
 /** A depot that sent no faster to so many ends sends no faster to one that nobody has measured: fewer may all have narrow lines. */
 const TELLING_ENDS = 10;
 
-/**
- * So many times what a line was seen to carry that met no limit is planned with, as a start doubles: with less, what feeds it more slowly would be taken for
- * ever, and nobody would see that it carries more.
- */
-const TRIED_FOR = 2;
-
 /** What of a leg is not measured. */
 interface Unmeasured {
   readonly depot: string;
@@ -37,8 +31,6 @@ interface Unmeasured {
   readonly nowMs: number;
   readonly isRated: boolean;
   readonly isLossKnown: boolean;
-  /** What was seen to go over it at least, in bits per second. */
-  readonly reachedBps: number;
 }
 
 /** What a depot was seen to send to an end. */
@@ -132,12 +124,8 @@ export class EndTable<Value extends LegFigures> {
       goodputBps: this.#goodput(depot, fact, rttMs.value, nowMs),
       lossRate: this.#loss(fact, rttMs.value, nowMs),
     };
-    const { goodput, loss } = fact?.value ?? {};
-    const [isRated, isLossKnown] = [measuredOf(goodput) !== undefined, loss !== undefined];
-    const reachedBps = goodput?.reached ?? 0;
-    return isRated && isLossKnown
-      ? own
-      : this.#asOthersMet(own, { depot, end, nowMs, isRated, isLossKnown, reachedBps });
+    const [isRated, isLossKnown] = [fact?.value.goodput !== undefined, fact?.value.loss !== undefined];
+    return isRated && isLossKnown ? own : this.#asOthersMet(own, { depot, end, nowMs, isRated, isLossKnown });
   }
 
   #rtt(
@@ -151,15 +139,9 @@ export class EndTable<Value extends LegFigures> {
   }
 
   #goodput(depot: string, fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
-    const prior = { ...this.#priors.goodput(rttMs), value: this.expectedBps(depot, rttMs) };
-    const figure = fact?.value.goodput;
-    const passedMs = passedSince(fact, nowMs);
-    if (figure?.reached === undefined) return estimateOf(figure, passedMs, prior, END_LIVES.goodputMs);
-    const tried = { ...figure, value: Math.max(figure.value, TRIED_FOR * figure.reached) };
-    const estimate = estimateOf(tried, passedMs, prior, END_LIVES.goodputMs);
-    // No limit is measured: it may be so much less, or more.
-    const spread = Math.max(estimate.spread, Math.log(TRIED_FOR));
-    return { ...estimate, spread, source: estimate.source === 'measured' ? 'derived' : estimate.source };
+    const usual = this.#priors.goodput(rttMs);
+    const prior = { ...usual, value: Math.min(usual.value, this.#mostOf(depot)) };
+    return estimateOf(fact?.value.goodput, passedSince(fact, nowMs), prior, END_LIVES.goodputMs);
   }
 
   /** What a depot's own line lets it send to anybody, in bits per second, where enough ends have told. */
@@ -182,7 +164,7 @@ export class EndTable<Value extends LegFigures> {
    */
   #asOthersMet(
     own: LegDistribution,
-    { depot, end, nowMs, isRated, isLossKnown, reachedBps }: Unmeasured,
+    { depot, end, nowMs, isRated, isLossKnown }: Unmeasured,
   ): LegDistribution {
     let [least, most]: (Estimate | undefined)[] = [];
     for (const [by, other] of this.witnesses(end)) {
@@ -207,12 +189,7 @@ export class EndTable<Value extends LegFigures> {
         isLossier && least ? { ...own.lossRate, value: least.value, spread: least.spread } : own.lossRate,
       goodputBps:
         isSlower && most
-          ? {
-              ...own.goodputBps,
-              value: Math.max(most.value, reachedBps),
-              spread: most.spread,
-              source: 'derived',
-            }
+          ? { ...own.goodputBps, value: most.value, spread: most.spread, source: 'derived' }
           : own.goodputBps,
     };
   }
@@ -235,18 +212,13 @@ export class EndTable<Value extends LegFigures> {
   #uncutLineBps(depot: string, end: string, nowMs: number): number | undefined {
     const figures = this.known(end).get(depot)?.value;
     const usualBps = this.usualBps(figures?.rtt.value ?? this.#init.assumedRtt.value);
-    const isCut = !measuredOf(figures?.goodput) && this.#mostOf(depot) < usualBps;
+    const isCut = !figures?.goodput && this.#mostOf(depot) < usualBps;
     return isCut && this.#rated(end, nowMs).length === 0 ? usualBps : undefined;
   }
 
   /** What one connection over a leg of such a length usually carries, in bits per second. */
   usualBps(rttMs: number): number {
     return this.#priors.goodput(rttMs).value;
-  }
-
-  /** The same of a leg on which `depot` sends, as far as its own line lets it. */
-  expectedBps(depot: string, rttMs: number): number {
-    return Math.min(this.usualBps(rttMs), this.#mostOf(depot));
   }
 
   /** Whether what depots sent to an end tells what its line carries: one that got about as much there as the fastest one could have sent more. */
@@ -362,8 +334,5 @@ function between(one: { readonly value: number; readonly spread: number }, other
 
 function memberOf({ rtt, goodput, loss }: LegFigures): ClassMember {
   const { sentBytes = 0, lostBytes = 0 } = loss ?? {};
-  const { value, reached = value } = goodput ?? {};
-  // What is only expected of one says nothing of others.
-  const goodputBps = reached === value ? value : undefined;
-  return { rttMs: rtt.value, goodputBps, sentBytes, lostBytes };
+  return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
 }

@@ -231,28 +231,6 @@ describe('with no link typed in', () => {
     expect(plan({ sizeBytes: 1e9 }).direct.goodputBps).toBeGreaterThan(1.4e8);
   });
 
-  test('a client whose line takes all that it is fed gets more lanes, until that is what its line carries', () => {
-    const lineBps = { fast: 9e8, usual: 4.5e7 };
-    const lanesFor = (ofLineBps: number) => {
-      const { seesOrigin, seesClient, seesLink, plan } = world({ 'd1 d3': 90 });
-      seesLink('d3', 'd1', 90, 4e8);
-      seesClient('d1', 5);
-      const toOne = { receivedBytes: 4e7, lostBytes: 0, goodputBps: 5e7, limit: 'origin' };
-      seesOrigin('d1', 95, { ...toOne, totalBps: 3e8 });
-      seesOrigin('d3', 5, { ...toOne, totalBps: 3e8 });
-      return [1, 2, 3, 4].map(() => {
-        const { chain, lanes } = plan({ sizeBytes: 100_000_000 });
-        const fedBps = Math.min(3e8, 5e7 * lanes);
-        const rate = fedBps < ofLineBps ? { leastGoodputBps: fedBps } : { goodputBps: ofLineBps };
-        for (let report = 0; report < 3; report += 1) seesClient('d1', 5, { ...CLEAN, ...rate });
-        expect(chain[0]).toBe('d1');
-        return lanes;
-      });
-    };
-    expect(lanesFor(lineBps.fast)).toEqual([1, 4, 8, 8]);
-    expect(lanesFor(lineBps.usual)).toEqual([1, 1, 1, 1]);
-  });
-
   test('a pair whose ends lie beside each other goes direct', () => {
     const { seesOrigin, seesClient, plan } = world(ROW);
     seesOrigin('d1', 3, { receivedBytes: 4e7, lostBytes: 0 });
