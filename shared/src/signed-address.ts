@@ -16,13 +16,13 @@ const KEYED =
 /** Names that mean the same where their value is long. What is short is no secret: a whole site's visitors may have the same one. */
 const KEYED_AT_LENGTH = '[?]([^#]*&)?[a-z_-]*(api|app)[_-]?key=[^&#]{12}';
 
-/** And has a digit: tickets, `sid` (`PHPSESSID`), Discord's `hm`. */
+/** And has a digit: tickets, tokens of Cloudflare (`verify`), `sid` (`PHPSESSID`), Discord's `hm`. */
 const NUMBERED_AT_LENGTH =
-  '[?]([^#]*&)?(ticket|hm|[a-z]*sid|[a-z_-]*sess(ion)?([_-]?id)?)=(?=[^&#]*[0-9])[^&#]{16}';
+  '[?]([^#]*&)?(ticket|verify|hm|[a-z]*sid|[a-z_-]*sess(ion)?([_-]?id)?)=(?=[^&#]*[0-9])[^&#]{16}';
 
-/** And is neither a path nor the name of a file: the `key` of an object is. */
+/** And is neither a path nor the name of a file, as the `key` of an object is, unless it ends as base64 does. */
 const NO_OBJECT_AT_LENGTH =
-  '[?]([^#]*&)?(verify|[a-z_-]*key)=(?=[^&#]*[0-9])(?![^&#]*(/|%2f|[.][a-z][a-z0-9]{0,7}(&|#|$)))[^&#]{16}';
+  '[?]([^#]*&)?[a-z_-]*key=(?=[^&#]*[0-9])(?=[^&#]*(=|%3d)(&|#|$)|(?![^&#]*(/|%2f|[.][a-z][a-z0-9]{0,7}(&|#|$))))[^&#]{16}';
 
 const KEYED_EITHER = new RegExp(
   `^[^#?]*(${[KEYED, KEYED_AT_LENGTH, NUMBERED_AT_LENGTH, NO_OBJECT_AT_LENGTH].join('|')})`,
