@@ -388,7 +388,7 @@ export const jobReportSchema = z.object({
   /** How long its connections lasted. */
   seconds: z.number().check(z.minimum(0), z.maximum(MAX_JOB_SECONDS)),
   legs: z.array(jobLegSchema).check(z.maxLength(MAX_NEIGHBOURS)),
-  /** Left out by all but the entry depot. */
+  /** Left out by all but the entry depot, and where one byte was asked for. */
   download: z.optional(jobDownloadSchema),
 });
 export type JobReport = z.infer<typeof jobReportSchema>;

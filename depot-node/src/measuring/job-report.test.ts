@@ -24,6 +24,7 @@ test('of the one byte by which an add-on tries a way a master is told no downloa
   const toldOf = (more: object) =>
     jobReportOf({ ...trial, outcome: 'complete', chain: ['d1'], ...more } as unknown as DepotEvent);
   expect(toldOf({})).toEqual({ jobId: 'job', seconds: 1, legs: [] });
+  expect(toldOf({ bodyBytes: 0, outcome: 'upstream-broke' })?.download).toMatchObject({ bodyBytes: 0 });
   expect(toldOf({ bodyBytes: 2 })?.download).toMatchObject({ requests: 1, bodyBytes: 2 });
   expect(toldOf({ status: 200 })?.download).toMatchObject({ requests: 1, isWhole: true });
 });

@@ -10,9 +10,10 @@ export function jobReportOf(event: DepotEvent): JobReport | undefined {
   const legs = event.legs.map(legOf);
   if (event.type === 'tunnel') return { jobId, seconds, legs };
   const { bodyBytes, status, outcome, chain, left, ownShare, waitedMs } = event;
+  const isComplete = outcome === 'complete';
   // An add-on tries a way by one byte before it takes it: as a request of the job's it would keep the download from being compared with its plan.
-  if (status === 206 && bodyBytes <= 1) return { jobId, seconds, legs };
-  const isWhole = status === 200 && outcome === 'complete';
+  if (status === 206 && bodyBytes === 1 && isComplete) return { jobId, seconds, legs };
+  const isWhole = status === 200 && isComplete;
   return {
     jobId,
     seconds,
