@@ -1,4 +1,5 @@
 import { FORBIDDEN } from '../browser/download.ts';
+import { isChromium } from '../browser/target.ts';
 import type { RunningDownload } from '../messages/status.ts';
 import { sayDuration } from '../texts/figures.ts';
 import { say } from '../texts/say.ts';
@@ -31,8 +32,9 @@ function whatNext({ state, problem, nextTryAtMs }: Halted, nowMs: number): strin
   if (state === 'paused') return say('nextPaused');
   if (state === 'checked') return say('nextChecked');
   if (state === 'lost') return say('nextLost');
-  // Firefox says no more than that.
-  if (state === 'stuck' && /^FILE_(NO_SPACE|FAILED)/.test(problem)) return say('nextStuck');
+  // Firefox says no more than that it has failed.
+  const mayLackRoom = problem === 'FILE_NO_SPACE' || (problem === 'FILE_FAILED' && !isChromium);
+  if (state === 'stuck' && mayLackRoom) return say('nextStuck');
   if (state === 'stuck' || state === 'click') return say('nextClick');
   const leftMs = (nextTryAtMs ?? nowMs) - nowMs;
   return leftMs > 0
