@@ -1,10 +1,10 @@
 /** Builds the add-on. Run as a program it builds the packages for both browsers, without any default. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ERRORS, type ErrorCode, type ErrorEntry } from '@longhaul/shared';
 import { build, type Plugin } from 'vite';
 import { drawIcon } from './icons/draw-icon.ts';
 import { leanAddresses } from './lean-addresses.ts';
+import { namedIn, requireSentences, withoutUnheard } from './lean-texts.ts';
 import { ICON_SIZES, manifest, TARGETS, type Target } from './src/manifest.ts';
 import type { BuildDefaults } from './src/settings/build-defaults.ts';
 import { LANGUAGES, type Language, messagesOf } from './src/texts/texts.ts';
@@ -20,25 +20,6 @@ export interface BuildOptions {
   /** Where an organisation serves its own copy and its updates. */
   readonly updateBase?: string;
 }
-
-/** What masters say to operators and to depots alone, depots to each other, and both to who asks for what the add-on never does. */
-const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
-  'caller-not-proved',
-  'depot-address-not-allowed',
-  'depot-registry-full',
-  'join-tokens-full',
-  'method-not-allowed',
-  'name-not-listed',
-  'no-other-chain',
-  'too-many-challenges',
-  'via-not-allowed',
-  'worker-script-refused',
-]);
-/** Failures that never travel over HTTP, and those that masters tell depots of: nobody tells the add-on of them. */
-const UNHEARD = Object.entries(ERRORS).filter(
-  ([code, { status, blame, direct }]) =>
-    status === 0 || (blame === 'depot' && status !== 503 && !direct) || OF_OTHERS.has(code),
-);
 
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
 
@@ -145,7 +126,7 @@ async function packaging(
     name: 'longhaul-package',
     // Blanks before lines, which the sources have.
     transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
-    renderChunk: (code) => UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), code),
+    renderChunk: withoutUnheard,
     generateBundle: {
       // The pages are there by then.
       order: 'post',
@@ -153,10 +134,7 @@ async function packaging(
         const files = Object.values(bundle);
         const scripts = files.flatMap((file) => (file.type === 'chunk' ? [file.code] : []));
         const pages = files.flatMap((file) => (file.type === 'asset' ? [String(file.source)] : []));
-        requireSentences(
-          UNHEARD.map(([code]) => code),
-          scripts,
-        );
+        requireSentences(scripts);
         const source = JSON.stringify(manifest(target, version, updateBase, language));
         this.emitFile({ type: 'asset', fileName: 'manifest.json', source });
         const isNamed = namedIn(scripts, [...pages, source]);
@@ -172,31 +150,6 @@ async function packaging(
       },
     },
   };
-}
-
-/** A script without one entry of the table of failures. */
-function withoutEntry(script: string, name: string, { status, message }: ErrorEntry): string {
-  const entry = new RegExp(`["'\`]${name}["'\`]:\\s*entry\\(\\s*${status},[^()]*\\),?`);
-  return script.replaceAll(message, '').replace(entry, '');
-}
-
-/** Stops a build that would say a code whose entry has been left out: whoever asks for its sentence would meet nothing. */
-function requireSentences(codes: readonly string[], scripts: readonly string[]): void {
-  const said = codes.filter((code) =>
-    scripts.some((script) => new RegExp(`["'\`]${code}["'\`]`).test(script)),
-  );
-  if (said.length > 0) throw new Error(`The add-on says what it has no sentence for: ${said.join(', ')}.`);
-}
-
-/**
- * Tells whether a package names a sentence: what only another browser's says is left out. Stops a build in which such a name is put together
- * while it runs, so that nobody could see it here.
- */
-function namedIn(scripts: readonly string[], others: readonly string[]): (key: string) => boolean {
-  const composed = scripts.find((script) => /\bsay(?:\$\d+)?\(\s*`[^`]*\$\{/.test(script));
-  if (composed !== undefined) throw new Error('The add-on puts the name of a sentence together.');
-  const words = new Set([...scripts, ...others].flatMap((text) => text.match(/[a-z]+/gi) ?? []));
-  return (key) => words.has(key);
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -4,11 +4,11 @@ import type { UntoldWhy } from '../take/last-left.ts';
 import { say } from '../texts/say.ts';
 
 /** What one browser never meets its package has no sentence for. */
-type OwnReasons = Readonly<
-  Record<'depot-taken', 'leftDepotTaken'> &
-    Record<'container', 'leftContainer'> &
-    Record<'socks', 'leftSocks'>
->;
+interface OwnReasons {
+  readonly 'depot-taken': 'leftDepotTaken';
+  readonly container: 'leftContainer';
+  readonly socks: 'leftSocks';
+}
 
 /** Why a download was left to the browser, and what to do about it. */
 const REASONS = {
