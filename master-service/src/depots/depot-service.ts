@@ -28,6 +28,7 @@ import type { OutcomeBook } from '../outcomes/outcome-book.ts';
 import type { LinkTable } from '../planning/link-table.ts';
 import type { Planner } from '../planning/planner.ts';
 import type { PromisedChains } from '../planning/route.ts';
+import { plannedHost } from '../planning/route-chooser.ts';
 import type { SizeMemory } from '../planning/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
@@ -200,12 +201,11 @@ export class DepotService {
   ): Result<PromisedChains> {
     if (!this.#followUps.takePlan(entry, nowMs)) return busyFor(entry);
     const { planner, registry, sizes, leads, assumedSizeBytes } = this.#init;
-    const led = leads.of({ host: url.host });
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
     const query = {
       sizeBytes,
       originTls: url.scheme === 'https',
-      ends: { origin: led?.isMet ? led.host : url.host },
+      ends: { origin: plannedHost(url.host, leads.of({ host: url.host })) },
       entry,
       avoid,
       lanes,

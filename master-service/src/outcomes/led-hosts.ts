@@ -80,9 +80,9 @@ interface Voices {
   /** By depot, and since when. */
   readonly byDepot: Map<string, { readonly voice: Voice; readonly atMs: number }>;
   /** Those that count. */
-  counted: readonly Voice[];
+  readonly counted: readonly Voice[];
   /** What most of them say. */
-  most: Voice;
+  readonly most: Voice;
 }
 
 /**
@@ -136,13 +136,20 @@ export class LedHosts {
     if (!this.#facts.store.newest(JOB_LED, `${job.jobId} ${depot}`)) this.#noteItself(job, depot, nowMs);
   }
 
+  /** Whether anybody has told that a host leads on: of nearly all nobody has, and nothing needs to be looked up. */
+  mayLead(host: string): boolean {
+    return this.#voices.has(host);
+  }
+
   /**
    * Where the bytes of a download come from that is asked for at `host`: what most of the last downloads of its network say, and where there are none,
    * most of the depots. `undefined`: from that host, as far as anybody knows.
    */
   of({ network, host }: Partial<Pick<Pair, 'network'>> & Pick<Pair, 'host'>): LedTo | undefined {
+    const voices = this.#voices.get(host);
+    if (!voices) return undefined;
+    const { byDepot, counted, most } = voices;
     const own = network === undefined ? [] : this.#told(`${network} ${host}`);
-    const { byDepot, counted, most } = this.#voices.get(host) ?? NOBODY;
     const to = own.length > 0 ? ofMost(own.map((one) => one.led)) : most;
     if (!to) return undefined;
     const agreeing = counted.filter((voice) => voice?.host === to.host).length;
@@ -165,9 +172,7 @@ export class LedHosts {
 
   /** Of hosts that lead nowhere, as nearly all do, nothing is remembered. */
   #noteItself(job: LedJob, depot: string, nowMs: number): void {
-    const { network, host } = job;
-    if (!this.#voices.has(host) && this.#told(`${network} ${host}`).length === 0) return;
-    this.#note(job, { by: depot }, nowMs);
+    if (this.mayLead(job.host)) this.#note(job, { by: depot }, nowMs);
   }
 
   #note(
@@ -216,8 +221,6 @@ export class LedHosts {
     else this.#voices.delete(host);
   }
 }
-
-const NOBODY: Voices = { byDepot: new Map(), counted: [], most: undefined };
 
 /** The voices that count: the newest ones, and of these old ones only where nobody else has said anything of late. */
 function countedOf(all: readonly { readonly voice: Voice; readonly atMs: number }[]): readonly Voice[] {

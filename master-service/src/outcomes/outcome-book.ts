@@ -231,8 +231,8 @@ export class OutcomeBook {
     // What a client chooses by itself is no matter of others; nor how slowly one reads.
     if (isAsked || (timesPlanned > 1 && this.#isReaderSlow(job))) return;
     const thoughtSeconds = Math.min(thought(basis, waitedSeconds), Math.max(0, seconds - planned));
-    const whole = { jobId, chain, bodyBytes, lanes, seconds, timesPlanned, thoughtSeconds };
-    const download = { ...whole, isSeconded: false };
+    const took = { seconds, timesPlanned, thoughtSeconds };
+    const download = { jobId, chain, bodyBytes, lanes, ...took, isSeconded: false };
     ways?.note(pair, download, nowMs);
     this.#unseconded.set(job, download);
   }

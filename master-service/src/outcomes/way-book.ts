@@ -4,7 +4,7 @@ import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import type { WaitedWay } from '../planning/route.ts';
-import type { AtOneSite, TimedDownload } from '../planning/taken-ways.ts';
+import { type AtOneSite, MIDDLE, type TimedDownload } from '../planning/taken-ways.ts';
 import type { Pair } from './calibrations.ts';
 
 /** Pairs that are remembered, some kilobytes each at most; of one client network no more than are left free. */
@@ -15,8 +15,6 @@ const MOST_WAYS = 6;
 const MOST_DOWNLOADS = 5;
 /** Nothing is left of what is older. */
 const KEPT_MS = 7_200_000;
-/** For so large a share of a way's downloads the origin thought no longer than it is taken to: as of what they took, rather a lower one than the middle counts. */
-const MIDDLE = 0.4;
 
 const toldDownload = z.looseObject({
   jobId: z.string().max(16),
@@ -130,7 +128,7 @@ export class WayBook {
   }
 }
 
-/** How long the origin thinks before it answers over a way. */
+/** How long the origin thinks before it answers over a way: as of what its downloads took, rather a lower one than the middle of what they tell. */
 function thoughtIn({ downloads }: JoinedWay): number {
   const each = downloads.map(({ thoughtSeconds = 0 }) => thoughtSeconds);
   return each.toSorted((one, other) => one - other)[Math.ceil(MIDDLE * each.length) - 1] ?? 0;

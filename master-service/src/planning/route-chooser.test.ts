@@ -155,6 +155,7 @@ test('a download is planned by where its host leads, if a depot has met that, an
       planner,
       registry: { views: () => [], failuresPerSecond: 0 },
       leads: {
+        mayLead: () => true,
         of: ({ network, host }) =>
           network === '192.0.2.0/24' && host === 'origin.example' ? { ...led, isMet: index > 0 } : undefined,
       },

@@ -44,6 +44,7 @@ export interface LedTo {
 
 /** The hosts that others lead to; `undefined` for one that gives what is asked of it, as far as anybody knows. */
 export interface PairLeads {
+  readonly mayLead: (host: string) => boolean;
   readonly of: (pair: Pair) => LedTo | undefined;
 }
 
@@ -105,13 +106,14 @@ export class RouteChooser {
    * the ends that alone is another one; policy, tickets, sizes, and what clients said and had, go by the one that is asked.
    */
   originOf(asked: Asked): string {
-    const led = this.ledTo(asked);
-    return led?.isMet ? led.host : asked.url.host;
+    return plannedHost(asked.url.host, this.ledTo(asked));
   }
 
   /** Where its bytes come from, if that is elsewhere, and known. Through a tunnel nobody but the client follows redirects. */
   ledTo({ url: { host }, clientAddress: address, kind }: Asked): LedTo | undefined {
-    return kind === 'tunnel' ? undefined : this.#init.leads?.of({ network: clientPrefix(address), host });
+    const { leads } = this.#init;
+    if (kind === 'tunnel' || !leads?.mayLead(host)) return undefined;
+    return leads.of({ network: clientPrefix(address), host });
   }
 
   choose(request: DownloadRequest, known: Known, nowMs: number): Result<Route> {
@@ -222,6 +224,11 @@ export class RouteChooser {
       isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
     };
   }
+}
+
+/** The host that what is asked for at `host` is planned by: where it leads, if a depot has met that. */
+export function plannedHost(host: string, led: LedTo | undefined): string {
+  return led?.isMet ? led.host : host;
 }
 
 /** What is to be carried. */

@@ -3,7 +3,7 @@ import type { Chain } from '@longhaul/shared';
 /** After so long e times less counts of what a download took: lines, servers and other traffic have their hours. */
 const LIFE_MS = 1_200_000;
 /** So large a share of what is known is no slower than the middle of it: a little less than half, so that of a few the lower ones count. */
-const MIDDLE = 0.4;
+export const MIDDLE = 0.4;
 /** What the model says of a chain counts as so many of its downloads, and beside entry depots as so many of them. */
 const MODEL_WEIGHT = 1;
 /** Only the entry depot says how long a download took: it makes its chain a fifth faster than others at most ... */
