@@ -7,6 +7,8 @@ import { createDataPaths } from './data-paths.ts';
 import type { RunningDownload } from './delivery/running-download.ts';
 import type { MembershipState } from './directory/membership.ts';
 import { createDepotServer } from './door/depot-server.ts';
+import { createLegSampler } from './estimates/leg-sampler.ts';
+import { RunningLegs } from './estimates/running-legs.ts';
 import { openUplink } from './fairness/open-uplink.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { openKernel } from './kernel/open-kernel.ts';
@@ -23,11 +25,9 @@ import type { SplicePlane } from './relay/splice-plane.ts';
 import { fitLimits, readDescriptorLimit } from './sockets/descriptor-limits.ts';
 import { KeptConnections } from './sockets/kept-connections.ts';
 import { createLegSockets } from './sockets/kernel-leg-sockets.ts';
-import { createLegSampler } from './sockets/leg-sampler.ts';
 import type { SocketReport } from './sockets/leg-sockets.ts';
 import { listen } from './sockets/listener.ts';
 import { ListenerCertificate } from './sockets/listener-certificate.ts';
-import { RunningLegs } from './sockets/running-legs.ts';
 
 /** How long a depot that stops waits for its master to hear of it. */
 const FAREWELL_MS = 500;

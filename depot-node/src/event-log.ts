@@ -1,8 +1,8 @@
 import { Seldom } from '@longhaul/shared/service';
 import type { Logger } from 'pino';
 import type { MembershipState } from './directory/membership.ts';
+import type { LegSummary } from './estimates/leg-summaries.ts';
 import type { DepotEvent, Observe } from './plane/events.ts';
-import type { LegSummary } from './sockets/leg-summaries.ts';
 
 /** What happens all the time and is no fault. */
 const ORDINARY: ReadonlySet<DepotEvent['type']> = new Set([

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type * as promClient from 'prom-client';
+import { LIMITS } from './estimates/leg-meter.ts';
+import type { LegSampler, LegTotals } from './estimates/leg-sampler.ts';
 import type { UplinkUse } from './fairness/uplink-pacer.ts';
 import type { DepotEvent } from './plane/events.ts';
-import { LIMITS } from './sockets/leg-meter.ts';
 import type { LegClass } from './sockets/leg-options.ts';
-import type { LegSampler, LegTotals } from './sockets/leg-sampler.ts';
 import type { MptcpCounts } from './sockets/leg-sockets.ts';
 import type { TlsUse } from './tls/tls-ending.ts';
 

@@ -17,9 +17,9 @@ import { CALIBRATION_FACTS, Calibrations } from './outcomes/calibrations.ts';
 import { LED_FACTS, LedHosts } from './outcomes/led-hosts.ts';
 import { JOB_FACTS } from './outcomes/outcome-book.ts';
 import { WAY_FACTS, WayBook } from './outcomes/way-book.ts';
-import { EndLinks } from './planning/end-links.ts';
-import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
-import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
+import { EndLinks } from './planning/links/end-links.ts';
+import { LINK_FACTS, LinkTable } from './planning/links/link-table.ts';
+import { SIZE_FACTS, SizeMemory } from './planning/plans/size-memory.ts';
 import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
 import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts';
 

@@ -9,8 +9,8 @@ import { MemoryEnrolmentStore } from './enrolment/enrolment-store.ts';
 import type { Fact } from './facts/fact.ts';
 import { Facts } from './facts/facts.ts';
 import { KnownMasters, MASTER_FACTS } from './keys/known-masters.ts';
-import { LINK_FACTS, LinkTable } from './planning/link-table.ts';
-import { SIZE_FACTS, SizeMemory } from './planning/size-memory.ts';
+import { LINK_FACTS, LinkTable } from './planning/links/link-table.ts';
+import { SIZE_FACTS, SizeMemory } from './planning/plans/size-memory.ts';
 import { MemoryDepotStore } from './testing/memory-depot-store.ts';
 
 const NOW = 1_795_000_000_000;

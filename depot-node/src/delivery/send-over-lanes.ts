@@ -8,6 +8,7 @@ import {
   LonghaulError,
   originHref,
 } from '@longhaul/shared';
+import type { WatchedLeg } from '../estimates/leg-sampler.ts';
 import type { NewConnection } from '../lanes/lane.ts';
 import { carryHere } from '../lanes/lane-carrier.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
@@ -34,7 +35,6 @@ import type { ReadAnswers } from '../relay/answer-reader.ts';
 import type { HeldCounters } from '../relay/held-count.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
 import { between, type Route, type RouteBook } from '../routes/route-book.ts';
-import type { WatchedLeg } from '../sockets/leg-sampler.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import { carryByThread } from './carry-by-thread.ts';
 import type { KeptWhole } from './kept-whole.ts';

@@ -1,7 +1,7 @@
 import { type JobLeg, type JobReport, MAX_RTT_MS } from '@longhaul/shared';
+import { LIMITS } from '../estimates/leg-meter.ts';
+import type { LegSummary } from '../estimates/leg-summaries.ts';
 import type { DepotEvent } from '../plane/events.ts';
-import { LIMITS } from '../sockets/leg-meter.ts';
-import type { LegSummary } from '../sockets/leg-summaries.ts';
 
 /** What the master is told of a transfer or tunnel that has ended; `undefined` for all other events. */
 export function jobReportOf(event: DepotEvent): JobReport | undefined {

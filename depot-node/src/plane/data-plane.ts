@@ -1,7 +1,7 @@
+import type { LegSampler } from '../estimates/leg-sampler.ts';
+import type { RunningLegs } from '../estimates/running-legs.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
 import type { ChoosingRelay } from '../relay/relay-plane.ts';
-import type { LegSampler } from '../sockets/leg-sampler.ts';
-import type { RunningLegs } from '../sockets/running-legs.ts';
 import type { Observe } from './events.ts';
 
 /** How long a depot waits for whom, milliseconds. */

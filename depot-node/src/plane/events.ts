@@ -1,9 +1,9 @@
 import type { Chain, ErrorCode, LeftChain } from '@longhaul/shared';
 import type { RefusedConnection } from '@longhaul/shared/service';
 import type { MembershipState } from '../directory/membership.ts';
+import type { LegSummary } from '../estimates/leg-summaries.ts';
 import type { PlaneKind } from '../relay/relay-plane.ts';
 import type { SocketReport } from '../sockets/leg-sockets.ts';
-import type { LegSummary } from '../sockets/leg-summaries.ts';
 
 /** Why a way was given up in the middle of a body. */
 export type BreakReason =

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { type Chain, HEADERS, LonghaulError, TAKES_MACS, type TicketClaims } from '@longhaul/shared';
+import { downstreamLeg, upstreamLeg } from '../estimates/leg-sampler.ts';
+import { LegSummaries } from '../estimates/leg-summaries.ts';
 import type { Admission } from '../jobs/job-table.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { TunnelBreak, TunnelOutcome } from '../relay/relay-plane.ts';
-import { downstreamLeg, upstreamLeg } from '../sockets/leg-sampler.ts';
-import { LegSummaries } from '../sockets/leg-summaries.ts';
 import { resetConnection } from '../sockets/reset.ts';
 import type { TunnelEnds, TunnelWatch } from './tunnel-ends.ts';
 

@@ -33,7 +33,7 @@ export function writePlannerReport(request: { readonly resultFile: string; reado
     '## How it was measured',
     bulletList([
       'Overlays drawn on a map, another one in each repeat, with client and origin at its sides; chains of up to four depots, up to eight lanes; the sixteen fastest are ranked again by expected time. The least of twenty plans counts, after others that make Node compile it',
-      'That no chain is missed is a test against trying every chain (`master-service/src/planning/chain-search.test.ts`)',
+      'That no chain is missed is a test against trying every chain (`master-service/src/planning/search/chain-search.test.ts`)',
       `The yardstick, a hundred thousand logarithms, took ${median(lines.map(({ yardstickMs }) => yardstickMs)).toFixed(2)} ms in the median`,
       commandItem(info),
       momentsItem(info),

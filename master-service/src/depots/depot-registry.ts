@@ -21,7 +21,7 @@ import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { DEPOT_ENROLLED, DEPOT_KEY_REVOKED, DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import { type Fact, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { PromisedDownload } from '../planning/promised-download.ts';
+import type { PromisedDownload } from '../planning/plans/promised-download.ts';
 import type { ProvedPlace } from './address-proof.ts';
 import { DEPOT_FACTS, DEPOT_HEARD, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
 import type { DepotRecord, DepotStore } from './depot-store.ts';

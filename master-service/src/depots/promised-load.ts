@@ -1,4 +1,4 @@
-import type { PromisedDownload } from '../planning/promised-download.ts';
+import type { PromisedDownload } from '../planning/plans/promised-download.ts';
 
 /** Clients whose promises are remembered of one depot, about 150 bytes each: those of more would fill any line. */
 const MOST_CLIENTS = 1_000;

@@ -14,7 +14,7 @@ import { DEPOT_OWNED, keyStart } from '../enrolment/enrolment-facts.ts';
 import { ReplayGuard } from '../enrolment/replay-guard.ts';
 import { type Fact, isYounger, newestOf } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
-import type { PromisedDownload } from '../planning/promised-download.ts';
+import type { PromisedDownload } from '../planning/plans/promised-download.ts';
 import { AddressProof, type ProvedPlace } from './address-proof.ts';
 import {
   DEPOT_DOWN,

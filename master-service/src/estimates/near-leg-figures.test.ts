@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Facts } from '../facts/facts.ts';
-import { LINK_FACTS, LinkTable } from '../planning/link-table.ts';
+import { LINK_FACTS, LinkTable } from '../planning/links/link-table.ts';
 
 const NOW = 1_795_000_000_000;
 

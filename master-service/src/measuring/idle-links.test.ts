@@ -1,6 +1,6 @@
 import type { LinkTest } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
-import { LinkTable } from '../planning/link-table.ts';
+import { LinkTable } from '../planning/links/link-table.ts';
 import { testConfig } from '../testing/start-master.ts';
 import { IdleLinks, type TestableDepot } from './idle-links.ts';
 

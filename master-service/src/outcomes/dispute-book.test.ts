@@ -1,8 +1,8 @@
 import type { JobReport } from '@longhaul/shared';
 import { expect, test } from 'vitest';
 import { Facts } from '../facts/facts.ts';
-import { LinkTable } from '../planning/link-table.ts';
-import { Planner } from '../planning/planner.ts';
+import { Planner } from '../planning/decision/planner.ts';
+import { LinkTable } from '../planning/links/link-table.ts';
 import { testConfig } from '../testing/start-master.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { JOB_FACTS, OutcomeBook } from './outcome-book.ts';

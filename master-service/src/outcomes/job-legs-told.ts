@@ -1,6 +1,6 @@
 import { type Chain, type JobLeg, type JobReport, legGoodput, type OutcomeLeg } from '@longhaul/shared';
-import { legEnds } from '../planning/chain-legs.ts';
-import type { RouteBasis } from '../planning/route-basis.ts';
+import type { RouteBasis } from '../planning/decision/route-basis.ts';
+import { legEnds } from '../planning/search/chain-legs.ts';
 import { hasLess } from './dispute-book.ts';
 
 interface Told {

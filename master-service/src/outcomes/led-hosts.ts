@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
-import type { LedTo } from '../planning/route-chooser.ts';
+import type { LedTo } from '../planning/plans/route-chooser.ts';
 import type { Pair } from './calibrations.ts';
 import type { PlannedJob } from './recent-jobs.ts';
 

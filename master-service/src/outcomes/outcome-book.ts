@@ -18,7 +18,7 @@ import {
   predictedSeconds,
   type RouteBasis,
   unseenSeconds,
-} from '../planning/route-basis.ts';
+} from '../planning/decision/route-basis.ts';
 import type { Calibrations } from './calibrations.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { outcomeLegs } from './job-legs-told.ts';

@@ -1,6 +1,6 @@
 import type { Chain } from '@longhaul/shared';
 import { FairRoom, OrderedMap } from '@longhaul/shared/service';
-import type { RouteBasis } from '../planning/route-basis.ts';
+import type { RouteBasis } from '../planning/decision/route-basis.ts';
 
 /** Jobs whose plans are remembered of one client network, about a kilobyte each; of all together twice as many. */
 const MOST_JOBS = 10_000;

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
-import type { WaitedWay } from '../planning/route.ts';
-import { type AtOneSite, MIDDLE, type TimedDownload } from '../planning/taken-ways.ts';
+import type { WaitedWay } from '../planning/decision/route.ts';
+import { type AtOneSite, MIDDLE, type TimedDownload } from '../planning/decision/taken-ways.ts';
 import type { Pair } from './calibrations.ts';
 
 /** Pairs that are remembered, some kilobytes each at most; of one client network no more than are left free. */
