@@ -1,37 +1,20 @@
-import { type Chain, CLIENT, chainSeconds } from '@longhaul/shared';
+import type { DecisionReason } from '@longhaul/shared';
 import type { PlannerConfig } from '../../config.ts';
 import { knowledgeOf } from '../links/leg-knowledge.ts';
 import { predict, promiseOf } from '../search/chain-legs.ts';
 import type { PlanningDepot, RatedChain } from '../search/chain-search.ts';
-import { expectedSeconds, secondsAsKnown } from '../search/expected-seconds.ts';
+import { AgainstDirect } from './against-direct.ts';
+import { Candidates } from './candidates.ts';
 import { chooseAlternatives } from './choose-alternatives.ts';
-import { chooseToLearn } from './choose-to-learn.ts';
+import { chooseLesson, type Lesson } from './choose-lesson.ts';
 import { depotsToMeet } from './depots-to-meet.ts';
-import { directTwin } from './direct-twin.ts';
-import type { DownloadMap } from './download-map.ts';
-import { DownloadTimes, fastestFirst, isGuessed, MOST_COMPARED } from './download-times.ts';
-import { heldFirst, isChain, leastGain } from './held-ways.ts';
+import type { DirectWay, DownloadMap } from './download-map.ts';
+import { DownloadTimes, fastestFirst } from './download-times.ts';
+import { heldFirst } from './held-ways.ts';
 import { LearnedTimes } from './learned-times.ts';
-import { pastOneSite } from './past-one-site.ts';
 import type { Route, RouteQuery } from './route.ts';
 import { explainLeftOut, explainRoute } from './route-reasons.ts';
 import { whyDirect } from './why-direct.ts';
-
-/**
- * What a chain must reach of the direct way by what is known alone, where that is worked out from what depots measured of both ends. The direct way is taken
- * to be as short as in one of four cases, and hardly lossy: a chain that reaches so much of that is as fast in the median, and many times faster where it is not so.
- */
-const LEAST_GAIN_AS_KNOWN = { usually: 0.9, whereMuch: 0.8 } as const;
-/** So much faster in the mean a chain may cost more of that: what set-up costs a small file is little beside what a lossy way costs it. */
-const MUCH_GAIN = 1.3;
-
-/** So many times as long as the direct way a chain may take by its downloads: what it gains is in the mean, and this is what is likeliest. */
-const MOST_TIMES_DIRECT = 1.3;
-
-/** How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download teaches what it is like. */
-const LEAST_GAIN_GUESSED = 1.02;
-
-const NOBODY: ReadonlySet<string> = new Set();
 
 interface DecisionInit {
   readonly config: PlannerConfig;
@@ -42,140 +25,106 @@ interface DecisionInit {
   readonly usable: readonly PlanningDepot[];
 }
 
+/** The ways that a download has, with all that is known of each. */
+interface Weighed {
+  readonly times: DownloadTimes;
+  readonly candidates: Candidates;
+  readonly learned: LearnedTimes;
+  readonly direct: DirectWay;
+  readonly against: AgainstDirect;
+  /** The candidates by their expected times. */
+  readonly ordered: readonly RatedChain[];
+  /** In the order in which they are wanted: what clients of the network have may come first. */
+  readonly ranked: readonly RatedChain[];
+}
+
+/** One of them. */
+interface Choice {
+  /** The chain that is held against direct, whoever wins. */
+  readonly best: RatedChain | undefined;
+  /** What is taken; `undefined` for direct. */
+  readonly chosen: RatedChain | undefined;
+  readonly lesson: Lesson | undefined;
+  readonly decisionReason: DecisionReason;
+}
+
 /** Decides between direct and the fastest chains, by the mean over what is unsure and by what clients of the network had. */
-export function decideRoute({ config, query, map, depots, usable }: DecisionInit): Route {
-  const { sizeBytes, avoid = [], isDirectPreferred = false } = query;
-  const { minimumGain, maxAlternatives } = config;
+export function decideRoute(init: DecisionInit): Route {
+  const weighed = weigh(init);
+  return routeOf(init, weighed, choose(init, weighed));
+}
+
+function weigh({ config, query, map, depots, usable }: DecisionInit): Weighed {
+  const { sizeBytes, held, taken = [] } = query;
   // Lanes are ranges.
   const asked = map.view.takesRanges === false ? { ...query, lanes: query.lanes ?? 1 } : query;
   const times = new DownloadTimes({ config, query: asked, depots });
-  const searchOver = (over: readonly PlanningDepot[], entries?: ReadonlySet<string>) => {
-    const known = entries && ((id: string) => (entries.has(id) ? map.link(CLIENT, id) : undefined));
-    return over.length > 0 ? map.search(over, times.lanesToTry, known) : undefined;
-  };
-  const entries = map.knownEntries(usable);
-  const search = searchOver(usable, entries);
-  /** Where the entry depot fails, any other one is better than none. */
-  const searchAll = () => (entries ? searchOver(usable) : search);
-  const fastest = (search?.best(MOST_COMPARED) ?? []).map(times.suited);
-  const rate = (chain: Chain) =>
-    searchOver(usable.filter(({ id }) => chain.includes(id)))
-      ?.best(MOST_COMPARED)
-      .filter((one) => isChain(one, chain))
-      .map(times.suited)[0];
-  const { areAtOneSite } = map;
-  const past = query.taken?.length ? pastOneSite({ fastest, search, usable, map }).map(times.suited) : [];
-  const compared = [...fastest, ...past];
-  const others = (query.taken ?? []).filter(({ chain }) => !compared.some((one) => isChain(one, chain)));
-  const rated = [...compared, ...others.flatMap(({ chain }) => rate(chain) ?? [])];
-  const learned = new LearnedTimes({ times, query, rated, areAtOneSite });
+  const candidates = new Candidates({ map, times, usable, taken });
+  const learned = new LearnedTimes({ times, query, rated: candidates.all, areAtOneSite: map.areAtOneSite });
   const ordered = learned.inOrder();
-  const ranked = heldFirst(ordered, query.held, sizeBytes, { expected: learned.expected, rate });
+  const ranked = heldFirst(ordered, held, sizeBytes, { expected: learned.expected, rate: candidates.rate });
   const direct = map.direct(ranked[0]?.parts ?? []);
-  const gainByLegs = (one: RatedChain, secondsOf = expectedSeconds) =>
-    times.gain(one, direct.part, secondsOf);
-  const gainOf = (one: RatedChain, secondsOf = expectedSeconds) =>
-    learned.gainTaken(one, direct.part) * gainByLegs(one, secondsOf);
-  const leastOf = (one: RatedChain) =>
-    Math.min(
-      leastGain(minimumGain, one.chain, query.held),
-      isGuessed(one) ? LEAST_GAIN_GUESSED : minimumGain,
-    );
-  /** Whether downloads over a chain take longer than the direct way would: whatever the cause, it brings nothing. */
-  const disappoints = (one: RatedChain) => {
-    // The origin would think as long for who asks it directly.
-    const thoughtSeconds = learned.thoughtSeconds(one);
-    const directSeconds = learned.directSeconds(
-      (bytes) => thoughtSeconds + chainSeconds(direct.legs, bytes, direct.setUp, 1),
-    );
-    return (learned.secondsTaken(one) ?? 0) > MOST_TIMES_DIRECT * directSeconds;
-  };
-  const isFaster = (one: RatedChain, gain: (one: RatedChain, secondsOf?: typeof expectedSeconds) => number) =>
-    gain(one) >= leastOf(one) &&
-    (direct.source !== 'ends' || gain(one, secondsAsKnown) >= leastAsKnown(gain(one)));
-  // By their legs, and by what downloads took of late.
-  const wins = (one: RatedChain) => isFaster(one, gainOf) && !disappoints(one);
+  const against = new AgainstDirect({ direct, times, learned, query, minimumGain: config.minimumGain });
+  return { times, candidates, learned, direct, against, ordered, ranked };
+}
+
+function choose(init: DecisionInit, weighed: Weighed): Choice {
+  const { query } = init;
+  const { candidates, times, against, ranked } = weighed;
   const [first] = ranked;
   // One that was put behind for what it took still counts against a direct way that it outdoes.
-  const candidates = [first, ...(query.taken?.length ? [byLegs(rated, times)] : [])].filter(
-    (one) => one !== undefined,
-  );
-  const winner = candidates.find(wins);
+  const [byLegs] = query.taken?.length ? fastestFirst(candidates.all, times.expected) : [];
+  const rivals = [first, byLegs].filter((one) => one !== undefined);
+  const winner = rivals.find(against.wins);
   const best = winner ?? first;
-  const runnerUp = ranked.find((one) => one !== best);
-  const gain = best ? gainOf(best) : 0;
-  const taken = isDirectPreferred ? undefined : winner;
-  // Worked out from the legs of a chain alone it would be compared with itself.
-  const isDirectKnown = direct.source === 'link' || direct.source === 'ends';
-  const directTimes = () => (isDirectKnown ? times.directInEach(direct.part) : undefined);
-  /** Chains that begin with depots that may be nearer, where this download may be used to learn. */
-  const overUnmet = () => {
-    const unmet = query.exploring ? map.unmetEntries(usable) : NOBODY;
-    return unmet.size > 0 ? (searchOver(usable, unmet)?.best(MOST_COMPARED) ?? []).map(times.suited) : [];
-  };
-  /** Where the direct way is taken by what is worked out of it, and nobody tells of it. */
-  const isDirectUnseen = !taken && direct.source === 'ends' && !query.takenDirect?.length;
-  const lookAtDirect = () =>
-    directTwin({
-      via: isDirectUnseen || query.exploring?.chain ? map.view.pair?.via : undefined,
-      link: (one, other) => map.link(one, other),
-      rate,
-      directTimes,
-      times: times.inEach,
-      exploring: query.exploring,
-    });
-  const gains = isDirectPreferred
-    ? undefined
-    : chooseToLearn({
-        ranked: [...overUnmet(), ...(query.exploring?.isToMeet ? [] : ordered)],
-        chosen: taken,
-        chosenTimes: query.exploring && (taken ? learned.inEach(taken) : directTimes()),
-        times: taken ? learned.inEach : times.inEach,
-        exploring: query.exploring,
-      });
-  const twin = isDirectPreferred || gains ? undefined : lookAtDirect();
-  const toLearn = gains ?? twin;
-  const chosen = toLearn ?? taken;
-  const wouldWin = (over: readonly PlanningDepot[]): boolean => {
-    const [other] = searchOver(over, map.knownEntries(over))?.best(1) ?? [];
-    return other !== undefined && wins(other);
-  };
-  const decisionReason = toLearn
-    ? 'to-learn'
-    : chosen
-      ? 'chain-faster'
-      : whyDirect({
-          config,
-          depots,
-          avoid,
-          ranked,
-          fasterByLegs: () => candidates.filter((one) => isFaster(one, gainByLegs)),
-          isTaken: (one) => learned.isTaken(one),
-          directLegs: direct.legs,
-          wouldWin,
-          isDirectPreferred,
-        });
-  const wider = chosen && searchAll();
-  const alternatives =
-    chosen && wider
-      ? chooseAlternatives({
-          best: chosen,
-          search: wider,
-          canBeginElsewhere: true,
-          most: maxAlternatives,
-          minimumGain,
-        })
-      : [];
-  const calibration = chosen && learned.calibrationOf(chosen);
+  if (query.isDirectPreferred) {
+    return {
+      best,
+      chosen: undefined,
+      lesson: undefined,
+      decisionReason: reasonForDirect(init, weighed, rivals),
+    };
+  }
+  const lesson = chooseLesson({ ...init, ...weighed, taken: winner });
+  if (lesson) return { best, chosen: lesson.chain, lesson, decisionReason: 'to-learn' };
+  const decisionReason = winner ? 'chain-faster' : reasonForDirect(init, weighed, rivals);
+  return { best, chosen: winner, lesson: undefined, decisionReason };
+}
+
+/** Why direct is taken, and none of its rivals. */
+function reasonForDirect(
+  { config, query, depots }: DecisionInit,
+  { candidates, learned, direct, against, ranked }: Weighed,
+  rivals: readonly RatedChain[],
+): DecisionReason {
+  const { avoid = [], isDirectPreferred = false } = query;
+  return whyDirect({
+    config,
+    depots,
+    avoid,
+    ranked,
+    fasterByLegs: () => rivals.filter(against.isFasterByLegs),
+    isTaken: (one) => learned.isTaken(one),
+    directLegs: direct.legs,
+    wouldWin: (over) => {
+      const fastest = candidates.fastestOver(over);
+      return fastest !== undefined && against.wins(fastest);
+    },
+    isDirectPreferred,
+  });
+}
+
+/** The route as it is told. Who asks for reasons alone waits for them, and for predictions. */
+function routeOf(init: DecisionInit, weighed: Weighed, choice: Choice): Route {
+  const { query, map, usable } = init;
+  const { times, learned, direct, against } = weighed;
+  const { chosen, decisionReason } = choice;
+  const { sizeBytes } = query;
+  const alternatives = chosen ? alternativesTo(chosen, init, weighed) : [];
   const lanes = chosen?.lanes ?? 1;
   const legs = chosen?.legs ?? direct.legs;
   const setUp = chosen ? times.setUpOf(chosen.chain) : direct.setUp;
-  // What direct downloads took too long is told as well: an add-on holds the rest of a download that has begun against the chain by it.
-  const directBeside = (one: RatedChain | undefined) => {
-    const predicted = direct.predict(sizeBytes);
-    const times = Math.max(1, one ? learned.gainTaken(one, direct.part) : 1);
-    return { ...predicted, seconds: times * predicted.seconds, goodputBps: predicted.goodputBps / times };
-  };
+  const calibration = chosen ? learned.calibrationOf(chosen) : direct.calibration;
   return {
     decision: chosen ? 'chain' : 'direct',
     decisionReason,
@@ -183,9 +132,8 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
     alternatives: alternatives.map(({ chain }) => chain),
     promises: [legs, ...alternatives.map((other) => other.legs)].map((each) => promiseOf(each, lanes)),
     lanes,
-    basis: { legs, setUp, direct: direct.basis, calibration: chosen ? calibration : direct.calibration },
+    basis: { legs, setUp, direct: direct.basis, calibration },
     expectedSeconds: chosen ? learned.expected(chosen) : 0,
-    // Only who asks for reasons waits for them.
     get prediction() {
       if (!chosen) return direct.predict(sizeBytes);
       const thoughtSeconds = learned.thoughtSeconds(chosen);
@@ -194,7 +142,7 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       return thoughtSeconds > 0 ? { ...predicted, thoughtSeconds } : predicted;
     },
     get direct() {
-      return directBeside(chosen);
+      return against.predictedBeside(chosen);
     },
     get toMeet() {
       return depotsToMeet({
@@ -204,42 +152,45 @@ export function decideRoute({ config, query, map, depots, usable }: DecisionInit
       });
     },
     get reasons() {
-      return [
-        ...explainRoute({
-          isLanesAsked: query.lanes !== undefined,
-          best,
-          runnerUp,
-          decisionReason,
-          minimumGain,
-          gain,
-          isSizeAssumed: query.isSizeAssumed ?? false,
-          calibrationOf: (one) => learned.calibrationOf(one) ?? 1,
-          isTaken: best !== undefined && learned.isTaken(best),
-          direct: { ...directBeside(best), source: direct.source },
-          isLineFilled: map.view.pair?.isLineFilled ?? false,
-          timesDirect: learned.timesDirect(direct.part) ?? 1,
-          chainLinks: chosen?.links ?? best?.links ?? [],
-          toLearn,
-          isToSeeDirect: twin !== undefined,
-          isHeld: best !== ordered[0],
-        }),
-        ...explainLeftOut({
-          depots,
-          avoid,
-          isEntry: (depot) => map.isEntry(depot),
-          isReached: searchAll()?.isReached ?? (() => false),
-        }),
-      ];
+      return reasonsOf(init, weighed, choice);
     },
   };
 }
 
-/** What a chain that is so much faster in the mean must reach of direct by what is known. */
-function leastAsKnown(gain: number): number {
-  return gain >= MUCH_GAIN ? LEAST_GAIN_AS_KNOWN.whereMuch : LEAST_GAIN_AS_KNOWN.usually;
+function alternativesTo(best: RatedChain, { config }: DecisionInit, { candidates }: Weighed): RatedChain[] {
+  const search = candidates.wider();
+  const { maxAlternatives: most, minimumGain } = config;
+  return search ? chooseAlternatives({ best, search, canBeginElsewhere: true, most, minimumGain }) : [];
 }
 
-/** The fastest one by its legs alone. */
-function byLegs(rated: readonly RatedChain[], times: DownloadTimes): RatedChain | undefined {
-  return fastestFirst(rated, times.expected)[0];
+function reasonsOf(init: DecisionInit, weighed: Weighed, choice: Choice): string[] {
+  const { config, query, map, depots } = init;
+  const { candidates, learned, direct, against, ordered, ranked } = weighed;
+  const { best, chosen, lesson, decisionReason } = choice;
+  return [
+    ...explainRoute({
+      isLanesAsked: query.lanes !== undefined,
+      best,
+      runnerUp: ranked.find((one) => one !== best),
+      decisionReason,
+      minimumGain: config.minimumGain,
+      gain: best ? against.gain(best) : 0,
+      isSizeAssumed: query.isSizeAssumed ?? false,
+      calibrationOf: (one) => learned.calibrationOf(one) ?? 1,
+      isTaken: best !== undefined && learned.isTaken(best),
+      direct: { ...against.predictedBeside(best), source: direct.source },
+      isLineFilled: map.view.pair?.isLineFilled ?? false,
+      timesDirect: learned.timesDirect(direct.part) ?? 1,
+      chainLinks: chosen?.links ?? best?.links ?? [],
+      toLearn: lesson?.chain,
+      isToSeeDirect: lesson?.isToSeeDirect ?? false,
+      isHeld: best !== ordered[0],
+    }),
+    ...explainLeftOut({
+      depots,
+      avoid: query.avoid ?? [],
+      isEntry: (depot) => map.isEntry(depot),
+      isReached: candidates.wider()?.isReached ?? (() => false),
+    }),
+  ];
 }

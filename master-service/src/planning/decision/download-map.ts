@@ -30,6 +30,9 @@ interface MapQuery
   readonly entry?: string;
 }
 
+/** The direct way of a download: its legs, where they are known from, and what it takes. */
+export type DirectWay = ReturnType<DownloadMap['direct']>;
+
 /** The overlay as it is for one download at one moment: its links, searches over them, and the direct way. */
 export class DownloadMap {
   readonly view: LinkView;
