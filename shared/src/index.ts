@@ -1,5 +1,4 @@
 export * from './address-policy.ts';
-export * from './api.ts';
 export * from './base64url.ts';
 export * from './breaks.ts';
 export type { ChainPromise } from './chain-promise.ts';
@@ -19,6 +18,14 @@ export {
   legShape,
   shapeSeconds,
 } from './leg-time.ts';
+export * from './messages/directory.ts';
+export * from './messages/enrolment.ts';
+export { MAX_REVOKED_KEYS, MAX_RTT_MS } from './messages/fields.ts';
+export * from './messages/follow-ups.ts';
+export * from './messages/heartbeat.ts';
+export * from './messages/outcomes.ts';
+export * from './messages/plans.ts';
+export * from './messages/refusal.ts';
 export * from './origin-url.ts';
 export * from './result.ts';
 export * from './signed-address.ts';

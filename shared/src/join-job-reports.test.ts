@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type JobReport, jobReportSchema } from './api.ts';
 import { joinJobReports } from './join-job-reports.ts';
+import { type JobReport, jobReportSchema } from './messages/heartbeat.ts';
 
 const reportOf = (...peers: string[]): JobReport => ({
   jobId: 'j',

@@ -1,4 +1,4 @@
-import { type JobDownload, type JobLeg, type JobReport, MAX_NEIGHBOURS } from './api.ts';
+import { type JobDownload, type JobLeg, type JobReport, MAX_NEIGHBOURS } from './messages/heartbeat.ts';
 
 /** What two reports of one depot say of one job together; the second one is the later. Of too many neighbours the first are kept. */
 export function joinJobReports(one: JobReport, other: JobReport): JobReport {
