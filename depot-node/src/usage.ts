@@ -16,7 +16,8 @@ Options:
 Signals:
   SIGTERM          takes nothing new and lets downloads end, for up to timeouts.drainSeconds; again: ends at once
   SIGINT           ends within a second
-  SIGHUP           reads certificates, keys and the enrolment secret again; the log says what needs a restart
+  SIGHUP           reads certificates, keys, trusted authorities and the enrolment secret again; the log says what needs a
+                   restart
 
 Environment:
   LONGHAUL_RELAY=streams  moves no bytes inside the kernel, but through this process

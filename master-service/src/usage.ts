@@ -23,7 +23,8 @@ Signals:
   SIGTERM          ends within a second; where something asks /healthz/anycast or /healthz/ready, answers
                    503 there and serves on for timeouts.drainSeconds before; again: ends at once
   SIGINT           takes nothing new and ends within a second; again: at once
-  SIGHUP           reads its certificate, key and files of prefixes again; the log says what needs a restart
+  SIGHUP           reads its certificates, keys, trusted authorities and files of prefixes again; the log says what needs
+                   a restart
 
 Ends with 0 when it was asked to, with 1 when it cannot start, with 2 when the command line is not understood.
 `;
