@@ -1,5 +1,6 @@
 import { CLIENT, type EndName, ORIGIN, SEGMENT_BYTES } from '@longhaul/shared';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
+import { type EndLeg, type EndLegs, isMeasured } from './end-leg.ts';
 import type { LegDoubt } from './leg-scenarios.ts';
 import type { LinkTable } from './link-table.ts';
 import type { LinkEstimate, LinkView, PairKnowledge } from './link-view.ts';
@@ -9,23 +10,9 @@ const BESIDE_SHARE = 0.25;
 /** Depots beside an end that are held against each other, the nearest ones. */
 const MOST_BESIDE = 3;
 /** Where none is, those count that carried from both ends, and whose way is no more than so many times as long as the shortest one. */
-const DETOUR = 1.5;
+const MOST_DETOUR = 1.5;
 /** Stands for no loss at all, where it is divided by. */
 const LEAST_LOSS = 1e-9;
-
-/** What is known of one depot's leg to an end. */
-export interface EndLeg {
-  readonly link: LinkEstimate;
-  readonly doubt: LegDoubt;
-  /** Between what the round trip must lie; left out where it is another end's, or everybody's. */
-  readonly bounds?: RttBounds;
-}
-
-/** By depot. */
-export type EndLegs = Map<string, EndLeg>;
-
-/** The other depots that links of one lead to, with their round trips, for what triangles tell. */
-export type Around = (depot: string) => Iterable<readonly [id: string, rttMs: number]>;
 
 /** The links of one download: those between depots are everybody's. */
 export class DownloadLinks implements LinkView {
@@ -121,7 +108,7 @@ function nearlyTheWay(met: readonly Met[]): string | undefined {
   if (beside.length > 0) return middleOf(beside.toSorted((one, other) => one.shortMs - other.shortMs));
   const carried = met.filter(({ hasCarried }) => hasCarried);
   const shortestMs = Math.min(...carried.map(({ wayMs }) => wayMs));
-  const short = carried.filter(({ wayMs }) => wayMs <= DETOUR * shortestMs);
+  const short = carried.filter(({ wayMs }) => wayMs <= MOST_DETOUR * shortestMs);
   return middleOf(short.toSorted((one, other) => one.shortMs / one.wayMs - other.shortMs / other.wayMs));
 }
 
@@ -150,11 +137,6 @@ function easeOf(one: LinkEstimate, other: LinkEstimate): number {
   const window = 1 / Math.sqrt(lossRate);
   const byLossBps = (window * SEGMENT_BYTES * 8) / ((one.rttMs + other.rttMs) / 1000);
   return Math.min(one.rateBps, other.rateBps, byLossBps);
-}
-
-/** Whether somebody has measured a leg: it is neither typed in nor worked out. */
-export function isMeasured({ link: { source, ageMs } }: EndLeg): boolean {
-  return source === undefined && ageMs !== undefined;
 }
 
 /**

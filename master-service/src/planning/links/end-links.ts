@@ -3,11 +3,9 @@ import {
   type CongestionControl,
   clientPrefix,
   type EndName,
-  type FigureSource,
   type LegEvidence,
   ORIGIN,
 } from '@longhaul/shared';
-import type { LegDistribution } from '../../estimates/leg-figures.ts';
 import { OWN_LINE } from '../../estimates/own-lines.ts';
 import { type ClientQueue, NO_QUEUE } from '../../measuring/client-queue.ts';
 import type { ClientTable } from '../../measuring/client-table.ts';
@@ -20,21 +18,24 @@ import {
   roomForSeveralBps,
   wornBpsOf,
 } from '../../measuring/origin-table.ts';
-import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
+import { besideOf, boundsOf, DownloadLinks } from './download-links.ts';
 import {
   type Around,
-  besideOf,
-  boundsOf,
-  DownloadLinks,
+  atSite,
+  BESIDE_MS,
   type EndLeg,
   type EndLegs,
+  endLeg,
   isMeasured,
-} from './download-links.ts';
+  withoutOwnLosses,
+  withTyped,
+} from './end-leg.ts';
 import { NO_DOUBT } from './leg-scenarios.ts';
 import { evidenceOf } from './link-evidence.ts';
 import type { LinkTable } from './link-table.ts';
 import type { DownloadEnds, LinkEstimate, LinkView } from './link-view.ts';
 import { boundByNarrowPlaces, type NarrowPlaces } from './narrow-places.ts';
+import { firstOfBoth, nearest, nearestOfBoth } from './nearest-legs.ts';
 import {
   givenToOne,
   heldTogetherBps,
@@ -45,34 +46,13 @@ import {
   UNKNOWN_RATE,
 } from './origin-holds.ts';
 import { nearestPlaceBounds, standsInSeveralPlaces } from './several-places.ts';
+import { withUnmet } from './unmet-depots.ts';
+import { withWorkedOut } from './worked-out-legs.ts';
 
-/**
- * Depots whose legs to an end are planned with, the nearest first: further ones are hardly ever part of a best chain. As many count that no download may pass
- * now: what they have measured still tells where the end is.
- */
-const MOST_LEGS = 32;
-/** A depot counts as beside an end up to here: so small is the detour over it to anywhere. */
-const BESIDE_MS = 30;
-/** A depot that may be so much nearer to a client than all that have measured it is worth a download to know ... */
-const MAY_BE_NEARER = 0.5;
-/** ... and so is any other one where a client's line may carry so many times as much as the depot that serves it has ever sent to anybody. */
-const MAY_BE_WIDER = 1.3;
 /** A link that carries less than this part of what it did of late has become narrow. */
 const FALLEN_SHARE = 0.5;
 /** Such a part of a way may be a detour. */
-const DETOUR = 0.2;
-/** Measured depots from which others' distances to an end are worked out: the nearest ones bound them best. */
-const MOST_ANCHORS = 3;
-/** From a depot to the clients or origins of its own site. */
-const OWN_SITE = { rttMs: 5, spread: 0.7 } as const;
-/** A round trip between bounds that are e apart is known by so much, and at worst as well as one between strangers. */
-const BOUNDS_SPREAD = { perE: 0.3, most: 0.8 } as const;
-
-/**
- * A depot sends by BBR, which fills the queue on its way when it starts and when it tries for more: a part of what it loses is its own doing, which a
- * sender that holds back would not lose. The share of the logarithm, between hardly any loss and all that it saw, that is taken for the way's.
- */
-const OF_THE_WAY = { leastLoss: 5e-6, share: 0.6, spread: 1.2 } as const;
+const DETOUR_SHARE = 0.2;
 /** What several connections got together that is so large a part of what one alone had may be all that the way carries. */
 const FULL_SHARE = 0.8;
 
@@ -211,7 +191,7 @@ export class EndLinks {
     const told = { measured, near, site, legOf, typedOf, isRttAlone } as const;
     const own = { end: CLIENT, ...told, around, isUsable } as const;
     const { legs, isComplete } = this.#knownLegs(own);
-    return isComplete ? legs : this.#withWorkedOut(legs, own);
+    return isComplete ? legs : withWorkedOut(legs, own);
   }
 
   #originLegs(
@@ -235,8 +215,7 @@ export class EndLinks {
     const { legs, isComplete } = this.#knownLegs(own);
     const isInSeveralPlaces = standsInSeveralPlaces(legs, around);
     // How far such an origin is from one depot says nothing of how far it is from another one.
-    const all =
-      isComplete || isInSeveralPlaces ? nearestOfBoth(legs, isUsable) : this.#withWorkedOut(legs, own);
+    const all = isComplete || isInSeveralPlaces ? nearestOfBoth(legs, isUsable) : withWorkedOut(legs, own);
     if (!isInSeveralPlaces) boundByNarrowPlaces(all, around, this.#narrowPlaces(host, nowMs));
     return { legs: all, isInSeveralPlaces };
   }
@@ -325,56 +304,6 @@ export class EndLinks {
     return { legs, isComplete: false };
   }
 
-  /** Adds the legs of depots that have not measured an end, by those that have, and by what they have measured of its neighbours. */
-  #withWorkedOut(legs: EndLegs, init: LegsInit): EndLegs {
-    const { near, legOf, isUsable } = init;
-    const all = this.#withTriangles(legs, init);
-    const nearestMs = Math.min(...[...legs.values()].map(({ link }) => link.rttMs));
-    // With one that is measured beside the end, triangles tell more than neighbours do.
-    if (nearestMs > BESIDE_MS) {
-      for (const depot of near.keys()) {
-        if (legs.has(depot)) continue;
-        const byNeighbours = legOf(depot);
-        if (apartOf(byNeighbours) < apartOf(all.get(depot))) all.set(depot, byNeighbours);
-      }
-    }
-    return nearestOfBoth(all, isUsable);
-  }
-
-  /** Adds the legs of depots that have not measured an end, by those that have. */
-  #withTriangles(legs: EndLegs, { legOf, around, isUsable }: LegsInit): EndLegs {
-    const told = new Map<string, RttBounds[]>();
-    for (const [anchor, { link }] of nearest(legs, MOST_ANCHORS)) {
-      for (const [depot, rttMs] of around(anchor)) {
-        if (legs.has(depot)) continue;
-        const bounds = { leastMs: Math.abs(rttMs - link.rttMs), mostMs: rttMs + link.rttMs };
-        const known = told.get(depot);
-        if (known) known.push(bounds);
-        else told.set(depot, [bounds]);
-      }
-    }
-    // Only the nearest are planned with, and what else is known of a leg costs far more than its bounds.
-    const derived = [...told]
-      .map(([depot, all]) => {
-        const { leastMs, mostMs } = boundsByAll(all);
-        return { depot, leastMs, mostMs, rttMs: Math.sqrt((leastMs ** 2 + mostMs ** 2) / 2) };
-      })
-      .toSorted((one, other) => one.rttMs - other.rttMs);
-    const isAmongFirst = firstOfBoth(isUsable);
-    const all: EndLegs = new Map(legs);
-    for (const { depot, leastMs, mostMs, rttMs } of derived) {
-      if (!isAmongFirst(depot)) continue;
-      const apart = Math.log(mostMs / Math.max(leastMs, mostMs / 20));
-      const { link, doubt } = legOf(depot);
-      all.set(depot, {
-        link: { ...link, rttMs, source: 'derived' },
-        doubt: { ...doubt, rtt: Math.min(BOUNDS_SPREAD.most, BOUNDS_SPREAD.perE * apart) },
-        bounds: { leastMs, mostMs },
-      });
-    }
-    return all;
-  }
-
   /**
    * Nothing is known of an end, and something of the other one: only the depot beside that one is planned with, which is no detour wherever the
    * unknown end is.
@@ -405,7 +334,7 @@ export class EndLinks {
     const { clients } = this.#init;
     const known = withoutOwnLosses(clients.distribution(depot, prefix, nowMs));
     const { goodputBps } = known;
-    const isMeasured = goodputBps.source === 'measured';
+    const isRateMeasured = goodputBps.source === 'measured';
     const lineBps = clients.untoldLineBps(depot, prefix, nowMs);
     return endLeg(known, clients.isKnownTo(depot, prefix), {
       rateBps: goodputBps.value,
@@ -413,7 +342,7 @@ export class EndLinks {
       queueMs,
       windowBytes: window.mostBytes,
       likelyWindowBytes: window.likelyBytes,
-      goodputBps: isMeasured ? goodputBps.value : undefined,
+      goodputBps: isRateMeasured ? goodputBps.value : undefined,
       rateSource: goodputBps.source,
       rateSpread: Math.min(goodputBps.spread, UNKNOWN_RATE.spread),
     });
@@ -434,7 +363,7 @@ export class EndLinks {
     const { origins, windowBytes } = this.#init;
     const known = origins.distribution(depot, host, nowMs);
     const fact = origins.known(host).get(depot);
-    const isMeasured = known.goodputBps.source === 'measured';
+    const isRateMeasured = known.goodputBps.source === 'measured';
     const total = totalOf(fact, nowMs);
     // Several that fill what one alone had each have a part of it.
     const isFull = total.source === 'measured' && total.value >= FULL_SHARE * known.goodputBps.value;
@@ -447,12 +376,12 @@ export class EndLinks {
     const roomBps = (fact && roomForSeveralBps(fact, nowMs)) ?? Number.POSITIVE_INFINITY;
     const ofAllBps = Math.min(Math.max(UNKNOWN_RATE.bps, total.value), roomBps);
     return endLeg(known, fact !== undefined, {
-      rateBps: heldBps ?? fullBps ?? Math.max(ofAllBps, isMeasured ? known.goodputBps.value : 0),
+      rateBps: heldBps ?? fullBps ?? Math.max(ofAllBps, isRateMeasured ? known.goodputBps.value : 0),
       windowBytes,
       // Where lanes follow, the fastest second of one alone is that of its start: it does not last.
-      goodputBps: isMeasured ? Math.min(known.goodputBps.value, wornBps, fullBps ?? wornBps) : undefined,
-      rateSource: isMeasured || fullBps !== undefined ? 'measured' : total.source,
-      rateSpread: isMeasured ? known.goodputBps.spread : ofSeveral,
+      goodputBps: isRateMeasured ? Math.min(known.goodputBps.value, wornBps, fullBps ?? wornBps) : undefined,
+      rateSource: isRateMeasured || fullBps !== undefined ? 'measured' : total.source,
+      rateSpread: isRateMeasured ? known.goodputBps.spread : ofSeveral,
       sender,
     });
   }
@@ -470,49 +399,6 @@ interface LegsInit extends Pick<Overlay, 'around' | 'isUsable'> {
   readonly isRttAlone: (depot: string) => boolean;
 }
 
-/**
- * The depots that may be much nearer to a client than those that have measured it, `entries`, or send to it what the nearest of those cannot. Their legs, which are worked out, become as all
- * that is known makes them: no longer than the triangles allow, and with the line and the losses of the nearest one that has measured it. What knows the network by another one learns nothing
- * of it from one more download.
- */
-function withUnmet(
-  client: EndLegs,
-  entries: ReadonlySet<string>,
-  hasMet: (depot: string) => boolean,
-): ReadonlySet<string> {
-  const metLegs = new Map([...client].filter(([id, leg]) => entries.has(id) && isMeasured(leg)));
-  const [nearestOne] = nearest(metLegs, 1);
-  const unmet = new Set<string>();
-  if (!nearestOne) return unmet;
-  const [met, { link: known, doubt: ofKnown }] = nearestOne;
-  const { rateBps, lossRate, goodputBps, rateSource, lineBps = rateBps } = known;
-  const mostBps = Math.max(...[...metLegs.values()].map(({ link }) => link.rateBps));
-  const mayBeWider = lineBps >= MAY_BE_WIDER * mostBps;
-  const mostLeastMs = mayBeWider ? Number.POSITIVE_INFINITY : MAY_BE_NEARER * known.rttMs;
-  // What one depot's own line carries says nothing of another one's.
-  const rate = mayBeWider
-    ? { figures: { rateBps: lineBps, goodputBps: undefined }, doubt: { rate: UNKNOWN_RATE.spread } }
-    : {
-        figures: { rateBps, goodputBps, ...(rateSource ? { rateSource } : {}) },
-        doubt: { rate: ofKnown.rate, rateAs: `${CLIENT} ${met}` },
-      };
-  for (const [depot, { link, doubt, bounds }] of client) {
-    if (entries.has(depot) || hasMet(depot) || !bounds || bounds.leastMs > mostLeastMs) continue;
-    client.set(depot, {
-      // A short leg says nothing of what a longer one loses.
-      link: {
-        ...link,
-        ...rate.figures,
-        lossRate: bounds.leastMs > known.rttMs ? Math.max(link.lossRate, lossRate) : lossRate,
-      },
-      doubt: { rtt: doubt.rtt, loss: ofKnown.loss, ...rate.doubt, mostRttMs: bounds.mostMs },
-      bounds,
-    });
-    unmet.add(depot);
-  }
-  return unmet;
-}
-
 /** What is the same for all legs to a client. */
 interface ClientSeen extends ClientQueue {
   readonly window: ClientWindow;
@@ -522,114 +408,16 @@ function asAssumed(bytes: number): ClientWindow {
   return { mostBytes: bytes, likelyBytes: bytes, offeredBytes: 0 };
 }
 
-interface Carried {
-  readonly rateBps: number;
-  readonly windowBytes: number;
-  readonly likelyWindowBytes?: number;
-  readonly goodputBps: number | undefined;
-  readonly rateSource: FigureSource;
-  readonly rateSpread: number;
-  readonly lineBps?: number | undefined;
-  readonly queueMs?: number;
-  readonly sender?: CongestionControl | undefined;
-}
-
-function endLeg({ rttMs, lossRate }: LegDistribution, isMeasured: boolean, carried: Carried): EndLeg {
-  const { rateBps, windowBytes, likelyWindowBytes = windowBytes, goodputBps, rateSource } = carried;
-  const { rateSpread, lineBps = 0, queueMs = 0, sender } = carried;
-  const link = {
-    rttMs: rttMs.value,
-    lossRate: lossRate.value,
-    rateBps,
-    windowBytes,
-    ...(likelyWindowBytes < windowBytes ? { likelyWindowBytes } : {}),
-    goodputBps,
-    ageMs: rttMs.ageMs,
-    ...(isMeasured ? {} : ({ source: rttMs.source === 'derived' ? 'derived' : 'assumed' } as const)),
-    rateSource,
-    ...(lineBps > rateBps ? { lineBps } : {}),
-    ...(queueMs > 0 ? { queueMs } : {}),
-    ...(sender ? { sender } : {}),
-  };
-  const doubt = { rtt: rttMs.spread, loss: lossRate.spread, rate: rateSpread };
-  if (rttMs.source === 'assumed') return { link, doubt };
-  const apart = isMeasured ? 1 : Math.exp(rttMs.spread);
-  return { link, doubt, bounds: { leastMs: rttMs.value / apart, mostMs: rttMs.value * apart } };
-}
-
-/** What triangles with some depots leave; where they contradict each other, who says that it is near is outvoted: nobody makes others near. */
-function boundsByAll(all: readonly RttBounds[]): RttBounds {
-  let [leastMs, mostMs] = [0, Number.POSITIVE_INFINITY];
-  for (const bounds of all) {
-    leastMs = Math.max(leastMs, bounds.leastMs);
-    mostMs = Math.min(mostMs, bounds.mostMs);
-  }
-  const isAgreed = leastMs <= mostMs;
-  return (isAgreed ? undefined : agreedBounds(all, 'furthest')) ?? { leastMs, mostMs };
-}
-
 function tellsRttAlone(figures: OriginFigures | undefined): boolean {
   return !figures?.goodput && !figures?.loss && !figures?.total;
-}
-
-/** A round trip that is measured, and all else as it is typed in. */
-function withTyped(leg: EndLeg, typed: LinkEstimate | undefined): EndLeg {
-  if (!typed) return leg;
-  const { rttMs, ageMs } = leg.link;
-  return { ...leg, link: { ...typed, rttMs, ageMs }, doubt: { rtt: leg.doubt.rtt, loss: 0, rate: 0 } };
-}
-
-function withoutOwnLosses(known: LegDistribution): LegDistribution {
-  const { lossRate } = known;
-  const { leastLoss, share, spread } = OF_THE_WAY;
-  if (lossRate.value <= leastLoss) return known;
-  const value = leastLoss * (lossRate.value / leastLoss) ** share;
-  return { ...known, lossRate: { ...lossRate, value, spread: Math.max(spread, lossRate.spread) } };
 }
 
 /** Whether an end can be at a site, by how far the depots are from there that have measured it: ways may be detours. */
 function mayBeAt(site: string, legs: EndLegs, around: Around): boolean {
   for (const [anchor, { link }] of legs) {
     for (const [depot, rttMs] of around(anchor)) {
-      if (depot === site && Math.abs(rttMs - link.rttMs) > BESIDE_MS + DETOUR * rttMs) return false;
+      if (depot === site && Math.abs(rttMs - link.rttMs) > BESIDE_MS + DETOUR_SHARE * rttMs) return false;
     }
   }
   return true;
-}
-
-function atSite({ link, doubt }: EndLeg): EndLeg {
-  const { rttMs, spread } = OWN_SITE;
-  const bounds = { leastMs: rttMs / Math.exp(spread), mostMs: rttMs * Math.exp(spread) };
-  return { link: { ...link, rttMs, source: 'derived' }, doubt: { ...doubt, rtt: spread }, bounds };
-}
-
-/** How far apart the bounds of a round trip are, as a logarithm. */
-function apartOf(leg: EndLeg | undefined): number {
-  if (!leg?.bounds) return Number.POSITIVE_INFINITY;
-  const { leastMs, mostMs } = leg.bounds;
-  return Math.log(mostMs / Math.max(leastMs, mostMs / 1000));
-}
-
-function nearest(legs: EndLegs, most: number): EndLegs {
-  return legs.size <= most ? legs : new Map(byRtt(legs).slice(0, most));
-}
-
-/** The nearest ones of the depots that a download may pass, and of those that it may not. */
-function nearestOfBoth(legs: EndLegs, isUsable: Overlay['isUsable']): EndLegs {
-  if (legs.size <= MOST_LEGS) return legs;
-  const isAmongFirst = firstOfBoth(isUsable);
-  return new Map(byRtt(legs).filter(([depot]) => isAmongFirst(depot)));
-}
-
-function byRtt(legs: EndLegs) {
-  return [...legs].toSorted(([, one], [, other]) => one.link.rttMs - other.link.rttMs);
-}
-
-/** Of depots that are asked for one after the other the first ones that a download may pass, and as many others: those that are gone take no places. */
-function firstOfBoth(isUsable: Overlay['isUsable']): (depot: string) => boolean {
-  let [usable, others] = [0, 0];
-  return (depot) => {
-    if (isUsable(depot)) return ++usable <= MOST_LEGS;
-    return ++others <= MOST_LEGS;
-  };
 }

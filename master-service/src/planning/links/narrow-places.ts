@@ -1,4 +1,4 @@
-import { type Around, type EndLeg, type EndLegs, isMeasured } from './download-links.ts';
+import { type Around, type EndLeg, type EndLegs, isMeasured } from './end-leg.ts';
 
 /** Two round trips that add up to a third one within this part of it, and so many ms: the longer way leads by the place between. */
 const ADDS_UP = { share: 0.05, ms: 1 } as const;

@@ -1,6 +1,6 @@
 import { MOST_COMPARED, placesOf } from '../../measuring/origin-places.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
-import { type Around, type EndLegs, isMeasured } from './download-links.ts';
+import { type Around, type EndLegs, isMeasured } from './end-leg.ts';
 
 /** A client meets the nearest of many servers: at most as far as so many times what most depots do, and so much for its own line. */
 const ELSEWHERE = { times: 2, lineMs: 40 } as const;
