@@ -85,6 +85,7 @@ export const OPENSSL = {
     nameArgument: 54,
     hostname: 55,
     ticketKeys: 59,
+    groups: 92,
     minVersion: 123,
     maxVersion: 124,
   },

@@ -1,5 +1,5 @@
 import { DEFAULT_CIPHERS as CIPHERS } from 'node:tls';
-import { selfSigned } from '@longhaul/shared/service';
+import { LISTENER_GROUPS, selfSigned } from '@longhaul/shared/service';
 import { describe, expect, test } from 'vitest';
 import { openKernel, openOpenSsl } from '../kernel/open-kernel.ts';
 import { makeContext } from '../tls/tls-context.ts';
@@ -17,7 +17,11 @@ describe.skipIf(!kernel)('a connection before its first request', () => {
   const calls = { kernel, openSsl: openOpenSsl() };
   const own = selfSigned();
   const contexts = {
-    server: makeContext(calls, { role: 'server', ...own, ticketKeys: new Uint8Array(80) }, CIPHERS),
+    server: makeContext(
+      calls,
+      { role: 'server', ...own, groups: LISTENER_GROUPS, ticketKeys: new Uint8Array(80) },
+      CIPHERS,
+    ),
     client: makeContext(calls, { role: 'client', authorities: [own.cert] }, CIPHERS),
   };
 

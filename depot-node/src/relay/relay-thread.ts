@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { selfSigned } from '@longhaul/shared/service';
+import { LISTENER_GROUPS, selfSigned } from '@longhaul/shared/service';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import { Mail } from './mail.ts';
@@ -119,7 +119,7 @@ export async function startRelayThread(
     port: port2,
     waker,
     mail: mail.memory,
-    tls: endsTls ? { own: selfSigned(), ciphers: DEFAULT_CIPHERS } : undefined,
+    tls: endsTls ? { own: selfSigned(), ciphers: DEFAULT_CIPHERS, groups: LISTENER_GROUPS } : undefined,
   };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_CIPHERS } from 'node:tls';
+import { LISTENER_GROUPS } from '@longhaul/shared/service';
 import { type ListenerMaterial, TICKET_KEY_BYTES } from '../tls/tls-context.ts';
 import type { RelayThread } from './relay-thread.ts';
 
@@ -39,6 +40,7 @@ export class TlsContexts {
       cert,
       key,
       named,
+      groups: LISTENER_GROUPS,
       ticketKeys: this.#keys,
     }));
   }

@@ -1,5 +1,5 @@
 import { DEFAULT_CIPHERS } from 'node:tls';
-import { selfSigned } from '@longhaul/shared/service';
+import { LISTENER_GROUPS, selfSigned } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
 import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
 import { openKernel, openOpenSsl } from '../kernel/open-kernel.ts';
@@ -22,7 +22,7 @@ test.runIf(kernel)(
     const own = selfSigned();
     const ticketKeys = new Uint8Array(TICKET_KEY_BYTES);
     const contexts = [
-      makeContext(calls, { role: 'server', ...own, ticketKeys }, DEFAULT_CIPHERS),
+      makeContext(calls, { role: 'server', ...own, groups: LISTENER_GROUPS, ticketKeys }, DEFAULT_CIPHERS),
       makeContext(calls, { role: 'client', authorities: [own.cert] }, DEFAULT_CIPHERS),
     ] as const;
     const sockets = await socketPair();

@@ -1,6 +1,7 @@
 import { isIP, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS } from 'node:tls';
+import { LISTENER_GROUPS } from '@longhaul/shared/service';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import { openOpenSsl } from '../kernel/open-kernel.ts';
 import { descriptorOf, stopReading } from '../kernel/tcp-handle.ts';
@@ -108,7 +109,7 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
     },
     check: (material) => {
       const ticketKeys = new Uint8Array(TICKET_KEY_BYTES);
-      const spec = { role: 'server', ...material, ticketKeys } as const;
+      const spec = { role: 'server', ...material, groups: LISTENER_GROUPS, ticketKeys } as const;
       openContext({ openSsl, kernel }, spec, DEFAULT_CIPHERS).free();
     },
     makeCounts: () => {

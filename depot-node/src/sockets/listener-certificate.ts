@@ -1,5 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { LonghaulError } from '@longhaul/shared';
+import { LISTENER_GROUPS, type TlsMaterial } from '@longhaul/shared/service';
 import type { ListenerMaterial } from '../tls/tls-context.ts';
 import type { TlsEnding } from '../tls/tls-ending.ts';
 
@@ -49,11 +50,15 @@ export class ListenerCertificate {
 }
 
 function namedContexts({ named = [] }: ListenerMaterial): ReadonlyMap<string, SecureContext> {
-  return new Map(named.map(({ host, cert, key }) => [host, createSecureContext({ cert, key })]));
+  return new Map(named.map(({ host, ...own }) => [host, nodesContext(own)]));
+}
+
+function nodesContext({ cert, key }: TlsMaterial): SecureContext {
+  return createSecureContext({ cert, key, ecdhCurve: LISTENER_GROUPS });
 }
 
 function contextOf(material: ListenerMaterial, ending: TlsEnding | undefined): SecureContext {
-  const context = createSecureContext(material);
+  const context = nodesContext(material);
   try {
     ending?.check(material);
   } catch (cause) {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { get, request } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type PeerCertificate, TLSSocket } from 'node:tls';
+import { connect as connectTls, type PeerCertificate, TLSSocket } from 'node:tls';
 import { beginKeyUpdates, selfSigned } from '@longhaul/shared/service';
 import { expect, onTestFinished, test } from 'vitest';
 import { testEndings } from '../testing/test-endings.ts';
@@ -76,6 +76,40 @@ test.each(await testEndings())(
     const [answer] = (await once(get(options), 'response')) as [IncomingMessage];
     expect(await text(answer)).toBe('ok');
     await left;
+  },
+);
+
+test.each(await testEndings())(
+  'by %s, who offers dear groups only is refused, also once a certificate was renewed, and who offers a cheap one is served',
+  async (_, ending) => {
+    const own = { ...selfSigned(), named: [{ host: 'south.example', ...selfSigned() }] };
+    const certificate = new ListenerCertificate(own, ending);
+    const server = createListener((_asked, response) => response.end('ok'), certificate);
+    onTestFinished(() => void server.close());
+    const { port } = await listen(server, '127.0.0.1', 0);
+    const isServed = async (ecdhCurve: string, more: object) => {
+      const options = { host: '127.0.0.1', port, rejectUnauthorized: false, ecdhCurve, ...more };
+      const client = connectTls(options);
+      const served = await once(client, 'secureConnect').then(
+        () => true,
+        () => false,
+      );
+      client.on('error', () => {}).destroy();
+      return served;
+    };
+    for (const material of [own, { ...own, ...selfSigned() }]) {
+      if (material !== own) certificate.renew(material);
+      for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+        for (const servername of ['d1.example', 'south.example']) {
+          const options = { minVersion: version, maxVersion: version, servername };
+          for (const group of ['P-521', 'P-384'])
+            expect(await isServed(group, options), `${group}, ${version}`).toBe(false);
+          // Of the last one a client says a key of what it likes best, and is asked for another.
+          for (const group of ['P-256', 'X25519', 'P-521:P-256'])
+            expect(await isServed(group, options), `${group}, ${version}`).toBe(true);
+        }
+      }
+    }
   },
 );
 

@@ -18,6 +18,8 @@ export interface TlsTrial {
   readonly own: TlsMaterial;
   /** Those of Node's own TLS. */
   readonly ciphers: string;
+  /** Those that listeners take. */
+  readonly groups: string;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface TlsTrial {
  */
 export function tryOpenSsl(
   calls: TlsCalls & { readonly kernel: Pick<SocketCalls, 'makeSocketPair'> },
-  { own, ciphers }: TlsTrial,
+  { own, ciphers, groups }: TlsTrial,
 ): void {
   const { major, minor } = calls.openSsl.version();
   if (major !== MAJOR_VERSION) throw new Error(`OpenSSL ${major}.${minor} is not OpenSSL ${MAJOR_VERSION}`);
@@ -34,7 +36,7 @@ export function tryOpenSsl(
   if (!pair) throw new Error('no descriptors left');
   const ticketKeys = new Uint8Array(TICKET_KEY_BYTES);
   const contexts = [
-    makeContext(calls, { role: 'server', ...own, ticketKeys }, ciphers),
+    makeContext(calls, { role: 'server', ...own, groups, ticketKeys }, ciphers),
     makeContext(calls, { role: 'client', authorities: [own.cert] }, ciphers),
   ] as const;
   const common = { calls, head: new Uint8Array(0) };

@@ -21,6 +21,8 @@ export type ContextSpec =
       readonly cert: string;
       readonly key: string;
       readonly named?: readonly NamedTls[];
+      /** Those of key agreement that it takes, as OpenSSL names them. */
+      readonly groups: string;
       /** Name, secret for signatures and secret for encryption of session tickets: 80 random bytes. */
       readonly ticketKeys: Uint8Array;
     }
@@ -78,6 +80,7 @@ export function makeContext(calls: ContextCalls, spec: ContextSpec, ciphers: str
       option.noRenegotiation | (isServer ? option.cipherServerPreference : 0),
     );
     if (spec.role === 'server') {
+      useGroups(calls, context, spec.groups);
       useCertificate(calls, context, spec.cert, spec.key);
       setTicketKeys(calls, context, spec.ticketKeys);
     } else {
@@ -129,6 +132,11 @@ export function setTicketKeys(calls: ContextCalls, context: number, keys: Uint8A
     memory.address,
   );
   checked(calls, 'ticket keys', result);
+}
+
+function useGroups(calls: ContextCalls, context: number, groups: string): void {
+  const text = inMemory(calls, Buffer.from(`${groups}\0`, 'latin1'));
+  checked(calls, 'groups', calls.openSsl.contextControl(context, OPENSSL.control.groups, 0, text.address));
 }
 
 function useCertificate(calls: ContextCalls, context: number, cert: string, key: string): void {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { DEFAULT_CIPHERS } from 'node:tls';
-import { selfSigned } from '@longhaul/shared/service';
+import { LISTENER_GROUPS, selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openLibc } from '../kernel/libc.ts';
 import { openKernel, openOpenSsl } from '../kernel/open-kernel.ts';
@@ -32,7 +32,7 @@ describe.runIf(kernel)('a TLS connection with a peer that is a nuisance (Linux w
     contexts = [
       makeContext(
         calls,
-        { role: 'server', ...own, ticketKeys: new Uint8Array(TICKET_KEY_BYTES) },
+        { role: 'server', ...own, groups: LISTENER_GROUPS, ticketKeys: new Uint8Array(TICKET_KEY_BYTES) },
         DEFAULT_CIPHERS,
       ),
       makeContext(calls, { role: 'client', authorities: [own.cert] }, DEFAULT_CIPHERS),

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { connect as connectTls } from 'node:tls';
 import type { ErrorCode } from '@longhaul/shared';
 import {
   beginKeyUpdates,
@@ -59,6 +60,25 @@ test('over TLS, who sends new keys and nothing else is left, and makes room for 
   nuisance.write(Buffer.concat(Array.from({ length: 1_200 }, () => updates.next())));
   await left;
   await expect.poll(() => limiter.open).toBe(0);
+});
+
+test('over TLS, who offers dear groups only is refused, also once the certificate was renewed, and who offers a cheap one is served', async () => {
+  const port = await listenWith((_request, response) => response.end(), { tls: selfSigned() });
+  const isServed = async (ecdhCurve: string) => {
+    const client = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ecdhCurve });
+    const served = await once(client, 'secureConnect').then(
+      () => true,
+      () => false,
+    );
+    client.on('error', () => {}).destroy();
+    await expect.poll(() => limiter.open).toBe(0);
+    return served;
+  };
+  for (const isRenewed of [false, true]) {
+    if (isRenewed) server.renewCertificate(selfSigned());
+    for (const group of ['P-521', 'P-384']) expect(await isServed(group), group).toBe(false);
+    for (const group of ['P-256', 'X25519', 'P-521:P-256']) expect(await isServed(group), group).toBe(true);
+  }
 });
 
 test.each([

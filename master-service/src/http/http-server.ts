@@ -12,6 +12,7 @@ import {
   allowHalfClose,
   answerBrokenRequest,
   type ConnectionLimiter,
+  LISTENER_GROUPS,
   type TlsMaterial,
   TlsWatch,
   Turns,
@@ -69,7 +70,7 @@ export class HttpServer {
     };
     this.#tls = tls !== undefined;
     this.#server = tls
-      ? createHttpsServer({ ...limits, ...tls, handshakeTimeout: headTimeoutMs }, listener)
+      ? createHttpsServer({ ...limits, ...secureWith(tls), handshakeTimeout: headTimeoutMs }, listener)
       : createHttpServer(limits, listener);
     allowHalfClose(this.#server);
     // Node answers what expects more than to go on past the listener for requests.
@@ -107,7 +108,7 @@ export class HttpServer {
 
   /** New connections get this certificate; those that stand go on. A listener without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void {
-    if (this.#server instanceof HttpsServer) this.#server.setSecureContext(tls);
+    if (this.#server instanceof HttpsServer) this.#server.setSecureContext(secureWith(tls));
   }
 
   /** Accepts nothing more, lets running requests finish for a second, then breaks off what is left. */
@@ -119,6 +120,11 @@ export class HttpServer {
     await closed;
     clearTimeout(force);
   }
+}
+
+/** What a listener is secured with, whichever certificate it has. */
+function secureWith(tls: TlsMaterial) {
+  return { ...tls, ecdhCurve: LISTENER_GROUPS };
 }
 
 function reachableHost(host: string): string {

@@ -16,6 +16,7 @@ export * from './incoming-message.ts';
 export * from './key-agreement.ts';
 export * from './key-pair.ts';
 export * from './key-updates.ts';
+export * from './listener-groups.ts';
 export * from './lru-map.ts';
 export * from './node-http.ts';
 export * from './old-clients.ts';
