@@ -27,7 +27,7 @@ export interface Flow {
   readonly isListener?: boolean;
   /** Whether the main thread does not know of it, and hears of no end. */
   readonly isUnknown?: boolean;
-  /** Whether its turns take long because they make signatures: of those only a few run between the others. */
+  /** Whether its turns take long because they make signatures: those run between the others for a short time only. */
   readonly isHandshaking?: boolean;
   /** Why it never began. */
   readonly failure?: FlowReport['failure'];

@@ -27,8 +27,8 @@ const TICK_MS = 250;
 // Key of the descriptor that says that commands have come; sockets have higher ones.
 const WAKER_KEY = 0;
 
-/** Handshakes that go a step on between two turns of all others: a signature takes up to a millisecond. */
-const HANDSHAKES_PER_ROUND = 4;
+/** Between two turns of all others, handshakes go on for so long, and one of them in any case: a signature takes a third of a millisecond, or two where the certificate is one of RSA-4096. */
+const HANDSHAKES_PER_ROUND_MS = 2;
 /** Flows whose bytes gather are looked at again this soon. */
 const GATHER_CHECK_MS = 1;
 /** A thread that has moved nothing for so long rests: nobody waits for it. */
@@ -296,18 +296,18 @@ export function runRelayLoop(init: LoopComponents): void {
   const runTurns = () => {
     const batch = queue;
     queue = [];
-    let handshakes = 0;
+    let shakenMs = 0;
     for (const flow of batch) {
-      if (flow.isHandshaking === true) {
-        handshakes += 1;
-        if (handshakes > HANDSHAKES_PER_ROUND) {
-          queue.push(flow);
-          continue;
-        }
+      const isHandshaking = flow.isHandshaking === true;
+      if (isHandshaking && shakenMs >= HANDSHAKES_PER_ROUND_MS) {
+        queue.push(flow);
+        continue;
       }
       flow.queued = false;
       if (flows.get(flow.id) !== flow) continue;
+      const beganMs = isHandshaking ? nowMs() : 0;
       const turn = flow.turn(now);
+      if (isHandshaking) shakenMs += nowMs() - beganMs;
       if (turn === 'again') {
         state.movedMs = now;
         enqueue(flow);
