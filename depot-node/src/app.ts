@@ -47,6 +47,8 @@ export interface DepotInit extends DepotMaterial {
   readonly nowMs: () => number;
   /** Milliseconds by a clock that is never set; left out, the process's own. */
   readonly steadyMs?: () => number;
+  /** How long an answer that is no download may be left unread; left out, half a minute. */
+  readonly unreadTimeoutMs?: number | undefined;
 }
 
 export interface Depot {
@@ -225,6 +227,7 @@ export function createDepot(init: DepotInit): Depot {
       publicHosts: publicNames(config),
     },
     isClosing: () => closing,
+    unreadTimeoutMs: init.unreadTimeoutMs,
   });
 
   const kept = new KeptConnections(server);

@@ -1,12 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer as createHttpsServer } from 'node:https';
+import { get, type IncomingMessage } from 'node:http';
+import { createServer as createHttpsServer, get as getSecurely } from 'node:https';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { text } from 'node:stream/consumers';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import { HEADERS } from '@longhaul/shared';
 import { selfSigned } from '@longhaul/shared/service';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
+import type { SplicePlane } from './relay/splice-plane.ts';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { listenAnywhere } from './testing/saboteur.ts';
@@ -384,6 +387,73 @@ describe('a hostile client', () => {
     expect(again.destroyed).toBe(false);
     again.destroy();
   });
+
+  test.each<[string, SplicePlane | undefined, boolean]>([
+    ...PLANES.map(([plane, splice]): [string, SplicePlane | undefined, boolean] => [plane, splice, false]),
+    ...PLANES.map(([plane, splice]): [string, SplicePlane | undefined, boolean] => [
+      `${plane}, over TLS`,
+      splice,
+      true,
+    ]),
+  ])(
+    'that reads none of its answers is cut off after a time, and one that reads no download keeps that: by %s',
+    async (_, splice, isSecured) => {
+      const secret = isSecured ? selfSigned() : undefined;
+      // More than the kernels of all ends take.
+      const large = Buffer.alloc(30_000_000);
+      const other = await startTestOverlay(['d1'], (_request, response) => response.end(large), splice, {
+        ...(secret && { tls: secret }),
+        unreadTimeoutMs: 100,
+      });
+      onTestFinished(() => other.close());
+      const { url, events } = other.depot('d1');
+      const { hostname: host, port: portText } = new URL(url);
+      const place = { host, port: Number(portText), agent: false, ca: secret?.cert };
+      const dial = (path: string) => {
+        const socket = isSecured ? connectTls(place) : connect(place);
+        socket.on('error', () => {}).pause();
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        return socket;
+      };
+      /** As the depot counts them, without the one that asks. */
+      const openConnections = async () => {
+        const asked = (isSecured ? getSecurely : get)({ ...place, path: '/metrics' });
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+        return Number(/^longhaul_depot_connections (\d+)$/m.exec(await text(answer))?.[1]) - 1;
+      };
+
+      const target = new URL(other.relayUrl(`${other.originUrl}/large`));
+      const download = dial(target.pathname + target.search);
+      await once(download, 'readable');
+      const nuisance = dial('/healthz');
+      await expect.poll(openConnections).toBe(2);
+      const asked = ['/healthz', ...Array<string>(14).fill('/metrics'), '/nonsense'];
+      let asks = 0;
+      await expect
+        .poll(
+          () => {
+            // The last one before was answered: there is room for more.
+            if (events.filter(({ type }) => type === 'refusal').length === asks) {
+              asks += 1;
+              for (const path of asked) nuisance.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+            }
+            return openConnections();
+          },
+          { interval: 1, timeout: 20_000 },
+        )
+        .toBe(1);
+      const codes = events.flatMap((event) => ('code' in event ? [event.code] : []));
+      expect(codes).not.toContain('too-many-waiting');
+      let bytes = 0;
+      for await (const chunk of download) {
+        bytes += (chunk as Buffer).length;
+        if (bytes > large.length) break;
+      }
+      expect(bytes).toBeGreaterThan(large.length);
+      nuisance.destroy();
+    },
+    30_000,
+  );
 
   test('that puts a CONNECT behind a running download is cut off', async () => {
     const target = new URL(overlay.relayUrl(`${overlay.originUrl}/x`));

@@ -30,6 +30,7 @@ import { resetConnection } from '../sockets/reset.ts';
 import { Beginnings } from './beginnings.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
 import { refusalEvent, sendRefusal } from './refusal.ts';
+import { limitUnread } from './unread-answer.ts';
 
 interface DepotServerComponents {
   readonly observe: Observe;
@@ -62,6 +63,8 @@ interface DepotServerComponents {
   readonly operators: OperatorAccess;
   /** Whether the depot takes nothing new. */
   readonly isClosing: () => boolean;
+  /** How long an answer that is no download may be left unread; left out, half a minute. */
+  readonly unreadTimeoutMs: number | undefined;
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, target: string) => Promise<void> | void;
@@ -143,8 +146,13 @@ export function createDepotServer(components: DepotServerComponents): Server {
   const inTurn =
     (answer: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void) =>
     (request: IncomingMessage, response: ServerResponse): void => {
+      const serveWhole = async () => {
+        await answer(request, response);
+        // A download has gone by then, or its connection has.
+        limitUnread(request, response, components.unreadTimeoutMs);
+      };
       // One read may bring many requests; those behind the one that was too many have nobody to answer.
-      if (request.socket.destroyed || turns.take(request, response, () => answer(request, response))) return;
+      if (request.socket.destroyed || turns.take(request, response, serveWhole)) return;
       count(new LonghaulError('too-many-waiting'));
       resetConnection(request.socket);
     };

@@ -51,7 +51,12 @@ export async function startTestOverlay(
   ids: readonly string[],
   origin: RequestListener,
   splice?: SplicePlane,
-  init: { readonly config?: object; readonly tls?: TlsMaterial; readonly trusted?: readonly string[] } = {},
+  init: {
+    readonly config?: object;
+    readonly tls?: TlsMaterial;
+    readonly trusted?: readonly string[];
+    readonly unreadTimeoutMs?: number;
+  } = {},
 ): Promise<TestOverlay> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
   const master = await startTestMaster();
@@ -120,6 +125,7 @@ export async function startTestOverlay(
         observe: (event) => events.push(event),
         nowMs,
         steadyMs: () => performance.now() + skewMs,
+        unreadTimeoutMs: init.unreadTimeoutMs,
       });
       const running = { id, url: (await depot.listen()).url, events, depot };
       depots.set(id, running);

@@ -1,0 +1,19 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { resetConnection } from '../sockets/reset.ts';
+
+/** Answers without a download are small: whoever leaves one unread for so long has gone. */
+const UNREAD_TIMEOUT_MS = 30_000;
+
+/**
+ * Resets a connection whose answer has been ended and does not get as far as the kernel for so long: nobody reads it. Not for downloads, which may rest: they are
+ * bounded by their own (`timeouts.stallSeconds`), and end when all has gone.
+ */
+export function limitUnread(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  timeoutMs = UNREAD_TIMEOUT_MS,
+): void {
+  if (!response.writableEnded || response.writableFinished || response.closed) return;
+  const timer = setTimeout(() => resetConnection(socket), timeoutMs);
+  response.once('close', () => clearTimeout(timer));
+}
