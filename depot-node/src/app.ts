@@ -196,6 +196,7 @@ export function createDepot(init: DepotInit): Depot {
       reserved: Math.floor(connections * RESERVED_SHARE),
       perNetwork: limits.connectionsPerNetwork,
       waitingPerNetwork: limits.waitingPerNetwork,
+      unusedPerNetwork: limits.unusedPerNetwork,
     },
     isTrusted: member.isOwn,
     onRefused: (refused) => observe({ type: 'connection-refused', ...refused }),

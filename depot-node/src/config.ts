@@ -38,6 +38,8 @@ export const DEFAULT_CONNECTIONS = 10_000;
 const DEFAULT_CONNECTIONS_PER_NETWORK = 2000;
 /** `limits.waitingPerNetwork`: Of these, those that have not brought a request: a busy network's, or the spare ones of a depot. */
 const DEFAULT_WAITING_PER_NETWORK = 500;
+/** `limits.unusedPerNetwork`: As many as may wait can also end at once, such as what the browsers of a school open ahead. Fifty a second come back: whoever sends nothing but hellos takes 4 % of a core. */
+const DEFAULT_UNUSED_PER_NETWORK = 500;
 /** `limits.jobs`: Jobs remembered at once; a job is a few hundred bytes and lives as long as its ticket. */
 const DEFAULT_JOBS = 100_000;
 /** `limits.spareLegs`: Connections kept ready to each neighbour used lately: two downloads that begin at once find one each. */
@@ -141,6 +143,7 @@ const depotConfigSchema = z
         connections: z.int().min(1).default(DEFAULT_CONNECTIONS),
         connectionsPerNetwork: z.int().min(1).default(DEFAULT_CONNECTIONS_PER_NETWORK),
         waitingPerNetwork: z.int().min(1).default(DEFAULT_WAITING_PER_NETWORK),
+        unusedPerNetwork: z.int().min(1).default(DEFAULT_UNUSED_PER_NETWORK),
         jobs: z.int().min(1).default(DEFAULT_JOBS),
         spareLegs: z.int().min(0).max(16).default(DEFAULT_SPARE_LEGS),
         preparedWays: z.int().min(0).max(1000).default(DEFAULT_PREPARED_WAYS),

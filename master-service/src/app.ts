@@ -200,13 +200,14 @@ export function createMaster(deps: MasterDeps): Master {
   const prefixFiles = new PrefixFiles(deps.prefixPaths ?? {}, emit);
   const whereabouts = new WhereaboutsLookUp({ files: prefixFiles, measured, site: () => site });
   const sources = new DepotSources();
-  const { connections, connectionsPerNetwork, waitingPerNetwork } = config.limits;
+  const { connections, connectionsPerNetwork, waitingPerNetwork, unusedPerNetwork } = config.limits;
   const limiter = new ConnectionLimiter({
     limits: {
       most: connections,
       reserved: Math.floor(connections * RESERVED_SHARE),
       perNetwork: connectionsPerNetwork,
       waitingPerNetwork,
+      unusedPerNetwork,
     },
     isTrusted: (address) => sources.has(address, now()),
     onRefused: (refused) => emit({ type: 'connection-refused', ...refused }),

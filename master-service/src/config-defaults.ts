@@ -53,6 +53,8 @@ export const DEFAULT_CONNECTIONS = 10_000;
 export const DEFAULT_CONNECTIONS_PER_NETWORK = 1_000;
 /** `limits.waitingPerNetwork`: What browsers open ahead of requests, from a busy network; whoever means harm gets no further with it than this. */
 export const DEFAULT_WAITING_PER_NETWORK = 200;
+/** `limits.unusedPerNetwork`: More than may wait, so that all that the browsers of a school open ahead may end at once. Fifty a second come back: whoever sends nothing but hellos takes 4 % of a core. */
+export const DEFAULT_UNUSED_PER_NETWORK = 500;
 
 /** `timeouts.drainSeconds`: Where routes follow this master's health, it serves on for so long after SIGTERM: routes between networks need some seconds to change. */
 export const DEFAULT_DRAIN_SECONDS = 15;

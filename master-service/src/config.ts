@@ -263,12 +263,13 @@ const masterConfigSchema = z
       })
       .prefault({}),
     timeouts: z.strictObject({ drainSeconds: seconds(defaults.DEFAULT_DRAIN_SECONDS) }).prefault({}),
-    /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request. */
+    /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request; and how many of a network may end without one. */
     limits: z
       .strictObject({
         connections: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS),
         connectionsPerNetwork: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS_PER_NETWORK),
         waitingPerNetwork: z.int().min(1).default(defaults.DEFAULT_WAITING_PER_NETWORK),
+        unusedPerNetwork: z.int().min(1).default(defaults.DEFAULT_UNUSED_PER_NETWORK),
       })
       .prefault({}),
     links: linksSchema,

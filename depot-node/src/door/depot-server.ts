@@ -175,7 +175,9 @@ export function createDepotServer(components: DepotServerComponents): Server {
       return;
     }
     const code = answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });
-    if (code !== undefined) count(new LonghaulError(code));
+    if (code === undefined) return;
+    limiter.noteBroken(socket);
+    count(new LonghaulError(code));
   });
   // Last, because it stands before all that listens to connections by then.
   limiter.guard(server);

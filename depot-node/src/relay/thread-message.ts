@@ -72,6 +72,9 @@ export interface AcceptLimits {
   readonly most: number;
   readonly perNetwork: number;
   readonly waitingPerNetwork: number;
+  /** Those that end without a request, at once; as many again within `unusedBackMs`. */
+  readonly unusedPerNetwork: number;
+  readonly unusedBackMs: number;
 }
 
 /** New connections of a listener are answered with another certificate. */

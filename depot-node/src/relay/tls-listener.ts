@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import type { UnusedConnections } from '@longhaul/shared/service';
 import { SharedCounts } from '../tls/shared-counts.ts';
 import type { TlsCalls } from '../tls/tls-end.ts';
 import { AcceptedConnection } from './accepted-connection.ts';
@@ -42,6 +43,7 @@ export class TlsListener implements Flow {
   readonly #command: ListenCommand;
   readonly #init: TlsListenerInit;
   readonly #counts: SharedCounts;
+  readonly #unused: UnusedConnections;
   readonly #connections = new Set<AcceptedConnection>();
   readonly #refused = new Map<string, number>();
   #context: number;
@@ -55,6 +57,7 @@ export class TlsListener implements Flow {
     this.ends = [new PlainEnd(command.descriptor, init.components.kernel)];
     this.#context = command.context;
     this.#counts = new SharedCounts(command.threads, command.counts);
+    this.#unused = this.#counts.unused(command.limits.unusedPerNetwork, command.limits.unusedBackMs);
   }
 
   /** Whether something is to be done when time has passed. */
@@ -107,7 +110,10 @@ export class TlsListener implements Flow {
     const network = kernel.acceptedNetwork();
     const seen = this.#counts.seen(network);
     const isWithin =
-      seen.all < limits.most && seen.open < limits.perNetwork && seen.waiting < limits.waitingPerNetwork;
+      seen.all < limits.most &&
+      seen.open < limits.perNetwork &&
+      seen.waiting < limits.waitingPerNetwork &&
+      !this.#unused.hasTooMany(network);
     if (isWithin) this.#begin(descriptor, network);
     // Who it is may make a difference, and only the main thread knows.
     else if (this.#counts.passUp(holder))
@@ -141,6 +147,7 @@ export class TlsListener implements Flow {
       onEnd: () => {
         this.#connections.delete(connection);
         this.#counts.add(holder, network, -1);
+        this.#unused.note(network);
       },
     });
     this.#connections.add(connection);

@@ -29,7 +29,7 @@ describe.each<[string, () => Server]>([
   test('a handshake waits, a request that came does not, and who waits too much is closed', async () => {
     const refused: RefusedConnection[] = [];
     const limiter = new ConnectionLimiter({
-      limits: { most: 10, reserved: 0, perNetwork: 10, waitingPerNetwork: 1 },
+      limits: { most: 10, reserved: 0, perNetwork: 10, waitingPerNetwork: 1, unusedPerNetwork: 10_000 },
       isTrusted: () => false,
       onRefused: (one) => refused.push(one),
     });
@@ -53,5 +53,36 @@ describe.each<[string, () => Server]>([
     expect(refused).toEqual([{ bound: 'network-waiting', network: '127.0.0.0/24' }]);
     expect(limiter.open).toBe(3);
     handshaking.resetAndDestroy();
+  });
+
+  test('who is refused his handshake again and again is closed at once, and others are served', async () => {
+    const refused: RefusedConnection[] = [];
+    const limiter = new ConnectionLimiter({
+      limits: { most: 10, reserved: 0, perNetwork: 10, waitingPerNetwork: 10, unusedPerNetwork: 2 },
+      isTrusted: () => false,
+      onRefused: (one) => refused.push(one),
+      nowMs: () => 0,
+    });
+    server = create();
+    limiter.guard(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const place = { port: typeof address === 'object' && address ? address.port : 0, host: '127.0.0.1' };
+    for (let round = 0; round < 2; round += 1) {
+      // It knows no version that a listener speaks.
+      const client = connectTcp(place);
+      client.write(Buffer.of(22, 3, 1, 0, 5, 1, 0, 0, 1, 0));
+      await once(client.resume(), 'close');
+      await expect.poll(() => limiter.open).toBe(0);
+    }
+    expect(refused).toEqual([]);
+    await once(connectTcp(place).resume(), 'close');
+    expect(refused).toEqual([{ bound: 'network-unused', network: '127.0.0.0/24' }]);
+    const socket = connectTcp({ ...place, localAddress: '127.0.1.1' });
+    const other = connect({ socket, rejectUnauthorized: false });
+    opened.push(other);
+    other.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(String((await once(other, 'data'))[0])).toContain('200 OK');
   });
 });

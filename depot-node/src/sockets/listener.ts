@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { MAX_HEAD_BYTES } from '@longhaul/shared';
-import { type ConnectionLimiter, createServer, TlsWatch } from '@longhaul/shared/service';
+import { type ConnectionLimiter, createServer, TlsWatch, UNUSED_BACK_MS } from '@longhaul/shared/service';
 import type { SharedCounts } from '../tls/shared-counts.ts';
 import { DEFAULT_LEG_TABLE } from './leg-options.ts';
 import type { LegSockets } from './leg-sockets.ts';
@@ -167,11 +167,11 @@ function listenByThreads(
   descriptor: number,
   { certificate, limiter, counts }: ThreadListening,
 ): number | undefined {
-  const { most, reserved, perNetwork, waitingPerNetwork } = limiter.limits;
+  const { most, reserved, ...ofNetwork } = limiter.limits;
   const listening = certificate.ending?.listen({
     descriptor,
     material: certificate.material,
-    limits: { most: most - reserved, perNetwork, waitingPerNetwork },
+    limits: { most: most - reserved, ...ofNetwork, unusedBackMs: UNUSED_BACK_MS },
     counts,
     onConnection: (raw) => server.emit('connection', raw),
     onRefused: (network, times) => limiter.noteRefused(network, times),

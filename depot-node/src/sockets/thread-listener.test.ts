@@ -57,7 +57,14 @@ describe.skipIf(!kernel)('a listener whose connections relay threads take', () =
     certificate = new ListenerCertificate(first, tls);
     counts = tls.makeCounts();
     limiter = new ConnectionLimiter({
-      limits: { most: 1000, reserved: 0, perNetwork: 1000, waitingPerNetwork: 1000, ...limits },
+      limits: {
+        most: 1000,
+        reserved: 0,
+        perNetwork: 1000,
+        waitingPerNetwork: 1000,
+        unusedPerNetwork: 10_000,
+        ...limits,
+      },
       isTrusted: (address) => address === TRUSTED,
       onRefused: (one) => refused.push(one),
       elsewhere: counts,
@@ -149,6 +156,39 @@ describe.skipIf(!kernel)('a listener whose connections relay threads take', () =
     await expect.poll(() => counts.all()).toBe(0);
     expect(await ask(dialTls())).toBe('HTTP/1.1 200 OK');
     expect(refused.length).toBe(1);
+  });
+
+  test('who comes and leaves without a request is closed after so many and told of, and others and who is trusted are served', async () => {
+    await serve({ unusedPerNetwork: 2 });
+    // All at once, so that more end than may.
+    const raw = Array.from({ length: 6 }, () => dial());
+    await expect.poll(() => counts.all()).toBe(6);
+    // Half of them are refused their handshake, and half say nothing behind it.
+    const leaving = raw.map((socket, index) =>
+      dialTls({ socket, ...(index % 2 === 0 && { ecdhCurve: 'P-521' }) }),
+    );
+    await Promise.all(
+      leaving.map((socket, index) =>
+        index % 2 === 0
+          ? new Promise((resolve) => socket.once('close', resolve))
+          : once(socket, 'secureConnect'),
+      ),
+    );
+    for (const socket of leaving) socket.destroy();
+    await isQuiet();
+    expect(refused).toEqual([]);
+    await once(dial().resume(), 'close');
+    expect(refused).toEqual([{ bound: 'network-unused', network: '127.0.0.0/24' }]);
+    for (const from of ['127.0.1.1', TRUSTED, TRUSTED])
+      expect(await ask(dialTls({ socket: dial(from) }))).toBe('HTTP/1.1 200 OK');
+    // Those that ask are none.
+    for (let round = 0; round < 5; round += 1) {
+      const asking = dialTls({ socket: dial('127.0.1.1') });
+      expect(await ask(asking)).toBe('HTTP/1.1 200 OK');
+      asking.destroy();
+    }
+    await expect.poll(() => limiter.open).toBe(3);
+    expect(await ask(dialTls({ socket: dial('127.0.1.1') }))).toBe('HTTP/1.1 200 OK');
   });
 
   test('a bound holds for what threads and Node have together', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SharedCounts } from './shared-counts.ts';
 
 test('what one thread holds, all others and the main thread see, until it is gone', () => {
@@ -13,6 +13,29 @@ test('what one thread holds, all others and the main thread see, until it is gon
   expect(there.seen('10.0.0.0/24')).toEqual({ all: 6, open: 6, waiting: 5 });
   here.clear(0);
   expect(there.seen('10.0.0.0/24')).toEqual({ all: 3, open: 3, waiting: 2 });
+});
+
+test('what ends unused in one thread counts in all of them, and comes back steadily', () => {
+  const clock = vi.spyOn(process.hrtime, 'bigint').mockReturnValue(5_000_000_000n);
+  try {
+    const [here, there] = [new SharedCounts(2), new SharedCounts(2)];
+    const [ours, theirs] = [here.unused(4, 10_000), new SharedCounts(2, here.memory).unused(4, 10_000)];
+    for (const one of [ours, theirs, ours, theirs]) {
+      expect(theirs.hasTooMany('10.0.0.0/24')).toBe(false);
+      one.note('10.0.0.0/24');
+    }
+    expect([ours, theirs].map((one) => one.hasTooMany('10.0.0.0/24'))).toEqual([true, true]);
+    expect(ours.hasTooMany('10.0.1.0/24')).toBe(false);
+    expect(there.unused(4, 10_000).hasTooMany('10.0.0.0/24')).toBe(false);
+    clock.mockReturnValue(7_499_000_000n);
+    expect(ours.hasTooMany('10.0.0.0/24')).toBe(true);
+    clock.mockReturnValue(7_500_000_000n);
+    expect(ours.hasTooMany('10.0.0.0/24')).toBe(false);
+    ours.note('10.0.0.0/24');
+    expect(theirs.hasTooMany('10.0.0.0/24')).toBe(true);
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 test('counts of ten thousand networks that come and go leave nothing, and none is ever taken for less than it has', () => {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { ConnectionsElsewhere } from '@longhaul/shared/service';
+import type { ConnectionsElsewhere, UnusedConnections } from '@longhaul/shared/service';
 
 /** Places of a table of counts; networks that fall on the same place are counted together there. */
 const PLACES = 4096;
@@ -12,10 +12,13 @@ const HOLDER_NUMBERS = FIRST_PLACE + TABLES * PLACES;
 /** Of those a thread passes up so many before the first is judged: what comes faster is closed by the thread. */
 const MOST_PASSED_UP = 64;
 const MOST_SALT = 2 ** 32;
+const NS_PER_MS = 1_000_000n;
 
 /** What a thread can be made to count the same connections with. */
 export interface SharedCountsMemory {
   readonly numbers: SharedArrayBuffer;
+  /** For each place the time, by the clock of all threads, at which everything that ended unused there is forgotten. */
+  readonly unusedUntilNs: SharedArrayBuffer;
   readonly salt: number;
 }
 
@@ -27,6 +30,7 @@ export interface SharedCountsMemory {
 export class SharedCounts implements ConnectionsElsewhere {
   readonly memory: SharedCountsMemory;
   readonly #numbers: Int32Array;
+  readonly #unusedUntilNs: BigInt64Array;
   readonly #salt: number;
   /** Threads that hold connections; behind their numbers those of the main thread. */
   readonly #threads: number;
@@ -35,12 +39,14 @@ export class SharedCounts implements ConnectionsElsewhere {
     threads: number,
     memory: SharedCountsMemory = {
       numbers: new SharedArrayBuffer((threads + 2) * HOLDER_NUMBERS * Int32Array.BYTES_PER_ELEMENT),
+      unusedUntilNs: new SharedArrayBuffer(TABLES * PLACES * BigInt64Array.BYTES_PER_ELEMENT),
       salt: randomInt(MOST_SALT),
     },
   ) {
     this.#threads = threads;
     this.memory = memory;
     this.#numbers = new Int32Array(memory.numbers);
+    this.#unusedUntilNs = new BigInt64Array(memory.unusedUntilNs);
     this.#salt = memory.salt;
   }
 
@@ -59,6 +65,28 @@ export class SharedCounts implements ConnectionsElsewhere {
   note(network: string, open: number, waiting: number): void {
     if (open !== 0) this.add(this.#threads, network, open);
     if (waiting !== 0) this.add(this.#threads + 1, network, waiting);
+  }
+
+  /**
+   * Connections that end without a request, in any thread. Each moves the time on at which its network has nothing against it any more, so that one
+   * number is both how many there were and how many have come back since; it is too late when `most` of them are before it.
+   */
+  unused(most: number, backMs: number): UnusedConnections {
+    const backNs = BigInt(backMs) * NS_PER_MS;
+    const eachNs = backNs / BigInt(most);
+    // One clock for all threads.
+    const nowNs = () => process.hrtime.bigint();
+    return {
+      note: (network) => {
+        for (const place of this.#places(network)) this.#moveOn(place - FIRST_PLACE, nowNs(), eachNs);
+      },
+      hasTooMany: (network) => {
+        const latestNs = nowNs() + backNs - eachNs;
+        return this.#places(network).every(
+          (place) => Atomics.load(this.#unusedUntilNs, place - FIRST_PLACE) > latestNs,
+        );
+      },
+    };
   }
 
   /** What a thread holds against the bounds: connections of all networks, of one, and those of it that wait for a request. */
@@ -109,6 +137,14 @@ export class SharedCounts implements ConnectionsElsewhere {
     for (let holder = 0; holder < this.#threads; holder += 1)
       sum += Atomics.load(this.#numbers, holder * HOLDER_NUMBERS + (isResumed ? RESUMED : WHOLE));
     return sum;
+  }
+
+  #moveOn(index: number, nowNs: bigint, byNs: bigint): void {
+    for (;;) {
+      const before = Atomics.load(this.#unusedUntilNs, index);
+      const next = (before > nowNs ? before : nowNs) + byNs;
+      if (Atomics.compareExchange(this.#unusedUntilNs, index, before, next) === before) return;
+    }
   }
 
   /** Of a network, what all threads hold and what one more holder does, by the table where it is least. */

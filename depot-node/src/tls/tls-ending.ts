@@ -28,7 +28,13 @@ export interface ListenInit {
   readonly descriptor: number;
   readonly material: ListenerMaterial;
   /** What may be taken without asking; what is over it comes to `onConnection` as it is, with nothing done. */
-  readonly limits: { readonly most: number; readonly perNetwork: number; readonly waitingPerNetwork: number };
+  readonly limits: {
+    readonly most: number;
+    readonly perNetwork: number;
+    readonly waitingPerNetwork: number;
+    readonly unusedPerNetwork: number;
+    readonly unusedBackMs: number;
+  };
   readonly counts: SharedCounts;
   /** A connection, which `accept` goes on with; it is dropped where nobody calls that before this returns. */
   readonly onConnection: (raw: Socket) => void;

@@ -107,6 +107,8 @@ export async function startCaseOverlay(stage: CaseStage, spec: CaseOverlaySpec):
         perOrigin: MOST_FLOWS,
         connectionsPerNetwork: MOST_FLOWS,
         waitingPerNetwork: MOST_FLOWS,
+        // Handshakes alone are measured as well.
+        unusedPerNetwork: 1_000_000,
       },
       ...spec.depotConfig,
     },

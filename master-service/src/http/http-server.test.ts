@@ -22,7 +22,7 @@ beforeEach(() => {
   refused = [];
   tooMany = 0;
   limiter = new ConnectionLimiter({
-    limits: { most: 1, reserved: 0, perNetwork: 1, waitingPerNetwork: 1 },
+    limits: { most: 1, reserved: 0, perNetwork: 1, waitingPerNetwork: 1, unusedPerNetwork: 10_000 },
     isTrusted: () => false,
     onRefused: (one) => refused.push(one),
   });
@@ -81,6 +81,33 @@ test('over TLS, who offers dear groups only is refused, also once the certificat
   }
 });
 
+test('over TLS, who is refused his handshake again and again is closed at once, and broken requests are answered', async () => {
+  const limits = { most: 9, reserved: 0, perNetwork: 9, waitingPerNetwork: 9, unusedPerNetwork: 3 };
+  const few = new ConnectionLimiter({
+    limits,
+    isTrusted: () => false,
+    onRefused: (one) => refused.push(one),
+    nowMs: () => 0,
+  });
+  const port = await listenWith((_request, response) => response.end(), { tls: selfSigned(), limiter: few });
+  const options = { host: '127.0.0.1', port, rejectUnauthorized: false };
+  for (let round = 0; round < 5; round += 1) {
+    const broken = connectTls(options).on('error', () => {});
+    broken.write('nonsense\r\n\r\n');
+    expect(String((await once(broken, 'data'))[0])).toMatch(/^HTTP\/1\.1 400 /);
+    broken.destroy();
+    await expect.poll(() => few.open).toBe(0);
+  }
+  for (let round = 0; round < 3; round += 1) {
+    const dear = connectTls({ ...options, ecdhCurve: 'P-521' }).on('error', () => {});
+    await new Promise((resolve) => dear.once('close', resolve));
+    await expect.poll(() => few.open).toBe(0);
+  }
+  expect(refused).toEqual([]);
+  await once(connect(port, '127.0.0.1').resume(), 'close');
+  expect(refused).toEqual([{ bound: 'network-unused', network: '127.0.0.0/24' }]);
+});
+
 test.each([
   ['half a head', 'GET / HTTP/1.1\r\nHost: x'],
   ['nothing', ''],
@@ -135,7 +162,7 @@ test('who ends its side behind its request gets its answer', async () => {
 
 test('an idle connection is kept for longer than a load balancer keeps it, whatever becomes of those beside it', async () => {
   const large = Buffer.alloc(20_000_000);
-  const limits = { most: 2, reserved: 0, perNetwork: 2, waitingPerNetwork: 2 };
+  const limits = { most: 2, reserved: 0, perNetwork: 2, waitingPerNetwork: 2, unusedPerNetwork: 10_000 };
   const two = new ConnectionLimiter({ limits, isTrusted: () => false, onRefused: () => {} });
   const port = await listenWith(({ url }, response) => response.end(url === '/large' ? large : 'small'), {
     limiter: two,

@@ -82,7 +82,9 @@ export class HttpServer {
         return;
       }
       const code = answerBrokenRequest(error, socket);
-      if (code !== undefined) init.onRefused(code);
+      if (code === undefined) return;
+      limiter.noteBroken(socket);
+      init.onRefused(code);
     });
     this.#server.setTimeout(unreadTimeoutMs);
     if (tls) {

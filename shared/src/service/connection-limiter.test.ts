@@ -13,6 +13,7 @@ const opened: Socket[] = [];
 let server: Server;
 let refused: RefusedConnection[];
 let limiter: ConnectionLimiter;
+let nowMs: number;
 afterEach(async () => {
   for (const socket of opened.splice(0)) socket.destroy();
   server.closeAllConnections();
@@ -23,14 +24,23 @@ afterEach(async () => {
 
 async function serve(limits: Partial<ConnectionLimits>): Promise<void> {
   refused = [];
+  nowMs = 0;
   server = createServer((request, response) => {
     request.resume();
     request.once('end', () => response.end('served'));
   });
   limiter = new ConnectionLimiter({
-    limits: { most: 100, reserved: 0, perNetwork: 100, waitingPerNetwork: 100, ...limits },
+    limits: {
+      most: 100,
+      reserved: 0,
+      perNetwork: 100,
+      waitingPerNetwork: 100,
+      unusedPerNetwork: 10_000,
+      ...limits,
+    },
     isTrusted: (address) => address === DEPOT,
     onRefused: (one) => refused.push(one),
+    nowMs: () => nowMs,
   });
   limiter.guard(server);
   server.listen(0, '127.0.0.1');
@@ -80,6 +90,57 @@ describe('connections that bring no request', () => {
     first.destroy();
     await expect.poll(() => limiter.open).toBe(0);
     expect(await isServed(await open(HERE))).toBe(true);
+  });
+});
+
+describe('connections that end without a request', () => {
+  /** They have come, and gone before anything was known of them. */
+  const comeAndGo = async (count: number, address: string) => {
+    for (let index = 0; index < count; index += 1) {
+      (await open(address)).destroy();
+      await expect.poll(() => limiter.open, { interval: 1 }).toBe(0);
+    }
+  };
+
+  test('are bounded for their network, keep nobody else out, and are forgotten steadily', async () => {
+    await serve({ unusedPerNetwork: 10 });
+    await comeAndGo(10, HERE);
+    expect(refused).toEqual([]);
+    expect(await isServed(await open(HERE))).toBe(false);
+    expect(refused).toEqual([{ bound: 'network-unused', network: '127.0.1.0/24' }]);
+    expect(await isServed(await open(THERE))).toBe(true);
+    nowMs += 999;
+    expect(await isServed(await open(HERE))).toBe(false);
+    nowMs += 1;
+    expect(await isServed(await open(HERE))).toBe(true);
+  });
+
+  test('count for nobody who is trusted', async () => {
+    await serve({ unusedPerNetwork: 3 });
+    await comeAndGo(10, DEPOT);
+    expect(await isServed(await open(DEPOT))).toBe(true);
+    expect(await isServed(await open('127.0.3.8'))).toBe(true);
+  });
+
+  test('are none of those that brought one, whole or broken, however many', async () => {
+    await serve({ unusedPerNetwork: 3 });
+    server.on('clientError', (_, socket) => {
+      limiter.noteBroken(socket);
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    });
+    for (let round = 0; round < 5; round += 1) {
+      const whole = await open(HERE);
+      expect(await isServed(whole)).toBe(true);
+      whole.destroy();
+      const broken = await open(HERE);
+      expect(await isServed(broken, 'nonsense\r\n\r\n')).toBe(false);
+      broken.destroy();
+      const half = await open(HERE, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1');
+      await once(server, 'request');
+      half.destroy();
+      await expect.poll(() => limiter.open, { interval: 1 }).toBe(0);
+    }
+    expect(refused).toEqual([]);
   });
 });
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { clientPrefix } from '../address-policy.ts';
+import { UNUSED_BACK_MS, UnusedBudgets, type UnusedConnections } from './unused-connections.ts';
 
 /** Bounds on the connections of a listener. */
 export interface ConnectionLimits {
@@ -12,11 +14,13 @@ export interface ConnectionLimits {
   readonly perNetwork: number;
   /** Of these, connections that have not brought a whole request yet. */
   readonly waitingPerNetwork: number;
+  /** Connections of one client network that may end without a request at once; as many again within ten seconds. */
+  readonly unusedPerNetwork: number;
 }
 
 /** Which bound a refused connection was over. */
 export interface RefusedConnection {
-  readonly bound: 'all' | 'network' | 'network-waiting';
+  readonly bound: 'all' | 'network' | 'network-waiting' | 'network-unused';
   /** Where it came from: a /24 or /48, or a trusted address. */
   readonly network: string;
   /** Connections that this tells of; left out, one. */
@@ -30,6 +34,8 @@ export interface ConnectionsElsewhere {
   readonly of: (network: string) => number;
   /** Changes what is here of a network: connections, and those that wait for a request. */
   readonly note: (network: string, open: number, waiting: number) => void;
+  /** Those that end without a request, there and here: `most` of a network at once, and as many again within `backMs`. */
+  readonly unused: (most: number, backMs: number) => UnusedConnections;
 }
 
 interface ConnectionLimiterInit {
@@ -38,6 +44,8 @@ interface ConnectionLimiterInit {
   readonly isTrusted: (address: string) => boolean;
   readonly onRefused: (refused: RefusedConnection) => void;
   readonly elsewhere?: ConnectionsElsewhere | undefined;
+  /** By a clock that is never set; left out, the process's own. */
+  readonly nowMs?: () => number;
 }
 
 interface Network {
@@ -46,15 +54,23 @@ interface Network {
   waiting: number;
 }
 
+/** Of a network, here and elsewhere. */
+interface Counts extends Pick<Network, 'open' | 'waiting'> {
+  readonly hasTooManyUnused: boolean;
+}
+
 interface Connection {
   readonly socket: Socket;
   readonly network: Network;
   isWaiting: boolean;
+  /** Whether something came that is answered as a request is, whole or not. */
+  isUsed: boolean;
 }
 
 /**
  * Lets a listener have only so many connections, over all and of each client network, and closes further ones at once. So
- * those who open connections and bring no requests keep nobody out but their neighbours.
+ * those who open connections and bring no requests keep nobody out but their neighbours; nor do those who open them, have a
+ * handshake made and leave, again and again.
  */
 export class ConnectionLimiter {
   readonly #init: ConnectionLimiterInit;
@@ -63,9 +79,14 @@ export class ConnectionLimiter {
   readonly #connections = new Map<string, Connection>();
   /** Those, as requests name them, that wait no longer. */
   readonly #settled = new WeakSet<Socket>();
+  readonly #unused: UnusedConnections;
 
   constructor(init: ConnectionLimiterInit) {
+    const { limits, elsewhere, nowMs = () => performance.now() } = init;
     this.#init = init;
+    this.#unused =
+      elsewhere?.unused(limits.unusedPerNetwork, UNUSED_BACK_MS) ??
+      new UnusedBudgets(limits.unusedPerNetwork, nowMs);
   }
 
   get limits(): ConnectionLimits {
@@ -103,10 +124,17 @@ export class ConnectionLimiter {
       this.#settled.add(request.socket);
       return;
     }
+    connection.isUsed = true;
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     const hasBody = coding !== undefined || Number(length) > 0;
     if (hasBody && request.method !== 'CONNECT') request.once('end', () => this.#settle(connection));
     else this.#settle(connection);
+  }
+
+  /** Takes note of what was answered though it never became a request. */
+  noteBroken(socket: Duplex): void {
+    const connection = this.#connections.get(endsOf(socket as Socket));
+    if (connection) connection.isUsed = true;
   }
 
   /** Takes note of connections that were refused elsewhere, because a bound was reached. */
@@ -114,7 +142,8 @@ export class ConnectionLimiter {
     const { limits, onRefused, elsewhere } = this.#init;
     const { open = 0, waiting = 0 } = this.#networks.get(network) ?? {};
     const others = elsewhere?.of(network) ?? 0;
-    const counts = { open: open + others, waiting: waiting + others };
+    const unused = this.#unused.hasTooMany(network);
+    const counts = { open: open + others, waiting: waiting + others, hasTooManyUnused: unused };
     // Meanwhile there may be room again.
     const bound = boundOver(limits, counts, this.open + limits.reserved) ?? 'network-waiting';
     onRefused({ bound, network, times });
@@ -134,13 +163,17 @@ export class ConnectionLimiter {
     const name = networkOf(remoteAddress, isKnown);
     const network = this.#networks.get(name) ?? { name, open: 0, waiting: 0 };
     const others = isKnown ? 0 : (elsewhere?.of(name) ?? 0);
-    const counts = { open: network.open + others, waiting: network.waiting + others };
+    const counts = {
+      open: network.open + others,
+      waiting: network.waiting + others,
+      hasTooManyUnused: !isKnown && this.#unused.hasTooMany(name),
+    };
     const bound = boundOver(limits, counts, this.open + (isKnown ? 0 : limits.reserved));
     if (bound) {
       onRefused({ bound, network: name });
       return false;
     }
-    const connection: Connection = { socket, network, isWaiting: true };
+    const connection: Connection = { socket, network, isWaiting: true, isUsed: false };
     const ends = endsOf(socket);
     this.#connections.set(ends, connection);
     this.#networks.set(name, network);
@@ -148,6 +181,7 @@ export class ConnectionLimiter {
     network.waiting += 1;
     elsewhere?.note(name, 1, 1);
     socket.once('close', () => {
+      if (!connection.isUsed && !isKnown) this.#unused.note(name);
       this.#settle(connection);
       if (this.#connections.get(ends) === connection) this.#connections.delete(ends);
       network.open -= 1;
@@ -173,12 +207,13 @@ function networkOf(address: string, isTrusted: boolean): string {
 /** The bound that one more connection would be over, where `taken` of all places are. */
 function boundOver(
   { most, perNetwork, waitingPerNetwork }: ConnectionLimits,
-  { open, waiting }: Pick<Network, 'open' | 'waiting'>,
+  { open, waiting, hasTooManyUnused }: Counts,
   taken: number,
 ): RefusedConnection['bound'] | undefined {
   if (taken >= most) return 'all';
   if (open >= perNetwork) return 'network';
-  return waiting >= waitingPerNetwork ? 'network-waiting' : undefined;
+  if (waiting >= waitingPerNetwork) return 'network-waiting';
+  return hasTooManyUnused ? 'network-unused' : undefined;
 }
 
 /** Both ends of a connection: of a TLS connection and the one below it these are the same. */

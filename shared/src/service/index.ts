@@ -41,3 +41,4 @@ export * from './tls-files.ts';
 export * from './tls-watch.ts';
 export * from './turn-quota.ts';
 export * from './turns.ts';
+export * from './unused-connections.ts';
