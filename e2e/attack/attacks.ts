@@ -6,6 +6,7 @@ import { CLIENT_TUNNELS } from './attacks/client-tunnels.ts';
 import { CONNECT_ABUSE } from './attacks/connect-abuse.ts';
 import { CONNECT_FLOOD } from './attacks/connect-flood.ts';
 import { CONNECTION_CHURN } from './attacks/connection-churn.ts';
+import { DEAR_HANDSHAKES } from './attacks/dear-handshakes.ts';
 import { DRIPPED_BLOCKS } from './attacks/dripped-blocks.ts';
 import { DRIPPING_ORIGINS } from './attacks/dripping-origins.ts';
 import { ENORMOUS_REDIRECTS } from './attacks/enormous-redirects.ts';
@@ -67,6 +68,7 @@ export const ATTACKS: readonly Attack[] = [
   HALF_HEADS_AT_MASTER,
   HALF_HANDSHAKES,
   HANDSHAKE_FLOODS,
+  DEAR_HANDSHAKES,
   KEY_UPDATES,
   TINY_RECORDS,
   CONNECTION_CHURN,
