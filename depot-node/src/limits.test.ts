@@ -68,7 +68,7 @@ async function isTurnedAway(code: string, url: string): Promise<void> {
   const refused = await fetchRaw(url);
   expect(refused).toMatchObject({ status: isLed ? 307 : 503, headers: { [HEADERS.error]: code } });
   if (isLed) expect(refused.headers.location).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/file#lh-direct$/);
-  const resumed = await fetchRaw(url, { headers: { Range: 'bytes=1-' } });
+  const resumed = await fetchRaw(url, { headers: { Range: 'bytes=1-', 'If-Range': '"v1"' } });
   expect(resumed).toMatchObject({ status: 503, headers: { [HEADERS.error]: code, 'retry-after': '5' } });
 }
 

@@ -31,7 +31,8 @@ const BUSY = { status: 503, code: 'resolver-busy', retryAfter: '5' };
 const LED = { status: 307, code: 'resolver-busy', retryAfter: undefined };
 
 async function codeOf(url: string, range?: string) {
-  const { status, headers } = await fetchRaw(url, range === undefined ? {} : { headers: { range } });
+  const asked = range === undefined ? {} : { headers: { range, 'if-range': '"v1"' } };
+  const { status, headers } = await fetchRaw(url, asked);
   return { status, code: headers[HEADERS.error], retryAfter: headers['retry-after'] };
 }
 

@@ -9,6 +9,8 @@ import { testPlanes } from './testing/test-planes.ts';
 
 const file = randomBytes(1_500_000);
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+/** What clients ask for that name no version: to see whether parts can be asked for, to go on, or for the end of an archive. */
+const PARTS = ['bytes=0-0', 'bytes=0-1', 'bytes=1-', 'bytes=7-', 'bytes=-500'];
 const VERSION = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
 
 describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
@@ -653,8 +655,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     }
     const before = overlay.originRequests.length;
     const manyWays = overlay.relayUrl(url, { chains: [['d1', 'd2'], ['d1', 'd3'], ['d1']] });
-    const rest = await fetchRaw(manyWays, { headers: { range: 'bytes=900000-' } });
-    expect(rest).toMatchObject({ status: 502, headers: { [HEADERS.error]: 'origin-bad-answer' } });
+    const rest = await fetchRaw(manyWays, { headers: { range: 'bytes=900000-', 'if-range': '"v1"' } });
+    expect(rest).toMatchObject({ status: 503, headers: { [HEADERS.error]: 'origin-bad-answer' } });
     expect(overlay.originRequests.length - before).toBe(1);
     // No depot is told of as one that has failed.
     expect(overlay.depot('d1').events.filter(({ type }) => type === 'chain-failed')).toEqual([]);
@@ -775,22 +777,23 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   );
 
   test.each([406, 429, 503])(
-    "an origin's %i may be for a depot of whom many ask: who begins is led to the origin, who goes on is told it",
+    "an origin's %i may be for a depot of whom many ask: who names no version is led to the origin, who does is told it",
     async (status) => {
       origin = (_asked, answer) => {
         answer.writeHead(status, { 'Content-Length': 2, 'Retry-After': '7' }).end('no');
       };
-      for (const range of [undefined, 'bytes=0-']) {
+      for (const range of [undefined, 'bytes=0-', ...PARTS]) {
         const led = await download({}, range === undefined ? {} : { range });
-        expect(led).toMatchObject({
+        expect(led, range).toMatchObject({
           status: 307,
           headers: { location: `${overlay.originUrl}/file.bin#lh-direct` },
         });
         expect(led.headers['retry-after']).toBeUndefined();
       }
-      for (const range of ['bytes=7-', 'bytes=0-9']) {
-        const told = await download({}, { range });
+      for (const named of [{ 'if-range': '"v1"' }, { 'if-match': '"v1"' }, { [HEADERS.probe]: '1' }]) {
+        const told = await download({}, { range: 'bytes=0-0', ...named });
         expect(told).toMatchObject({ status, headers: { 'retry-after': '7' } });
+        expect(told.headers.location).toBeUndefined();
       }
     },
   );
@@ -1015,17 +1018,54 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     });
   });
 
-  test('a login is for who begins to give to the origin, and for nobody else', async () => {
+  test('a login is for who names no version to give to the origin, and for nobody else', async () => {
     origin = (_asked, answer) => {
       answer.writeHead(401, { 'WWW-Authenticate': 'Basic realm=x', 'Content-Length': 0 }).end();
     };
-    const led = await download();
-    expect(led).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-needs-login' } });
-    expect(led.headers['www-authenticate']).toBeUndefined();
-    expect(await download({}, { range: 'bytes=7-' })).toMatchObject({
-      status: 403,
-      headers: { [HEADERS.error]: 'origin-needs-login' },
-    });
+    // Who asks for parts, to see whether there are any or to go on with what no version is known of, has nothing that a redirect would take.
+    for (const range of [undefined, ...PARTS]) {
+      const led = await download({}, range === undefined ? {} : { range });
+      expect(led, range).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-needs-login' } });
+      expect(led.headers['www-authenticate']).toBeUndefined();
+    }
+    for (const [status, asked] of [
+      [503, { range: 'bytes=7-', 'if-range': '"v1"' }],
+      [503, { range: 'bytes=7-', 'if-match': '"v1"' }],
+      [403, { range: 'bytes=0-0', [HEADERS.probe]: '1' }],
+    ] as const) {
+      const refused = await download({}, asked);
+      expect(refused).toMatchObject({ status, headers: { [HEADERS.error]: 'origin-needs-login' } });
+      expect(refused.headers.location).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ['one byte', 'bytes=0-0', 307],
+    ['two', 'bytes=0-1', 307],
+    ['three', 'bytes=0-2', 503],
+  ])(
+    'a client that has got %s as a trial (%s), and then asks for the whole of an origin that gives depots no more, is answered %i',
+    async (_what, range, status) => {
+      origin = sendPart;
+      const address = overlay.relayUrl(`${overlay.originUrl}/file.bin`);
+      expect((await fetchRaw(address, { headers: { range } })).status).toBe(206);
+      origin = (_asked, answer) => {
+        answer.writeHead(403, { 'Content-Length': 0 }).end();
+      };
+      expect((await fetchRaw(address)).status).toBe(status);
+    },
+  );
+
+  test('who goes on with a file at an address that has given something of it is led nowhere, whatever he names', async () => {
+    origin = sendPart;
+    const address = overlay.relayUrl(`${overlay.originUrl}/file.bin`);
+    expect((await fetchRaw(address, { headers: { range: 'bytes=0-999' } })).status).toBe(206);
+    for (const status of [401, 403, 429, 503]) {
+      origin = (_asked, answer) => {
+        answer.writeHead(status, { 'Content-Length': 0 }).end();
+      };
+      for (const range of PARTS) expect((await fetchRaw(address, { headers: { range } })).status).toBe(503);
+    }
   });
 
   test.each([404, 410, 429, 503])(

@@ -16,8 +16,8 @@ import {
 import { ClientBody } from './delivery/client-body.ts';
 import { RunningDownload } from './delivery/running-download.ts';
 import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
-import { isLaterPart, namesVersion } from './delivery/version-asked.ts';
 import type { GivenFile, WrongFiles } from './delivery/wrong-files.ts';
+import { isLaterPart, namesVersion } from './door/asked-part.ts';
 import { directAnswer, isBetterDirect } from './door/direct-answer.ts';
 import { type OpenedRequest, openRequest } from './door/open-request.ts';
 import { refusalEvent, sendBackToMaster, sendRefusal } from './door/refusal.ts';
@@ -206,7 +206,8 @@ function refuseRelay(
     // Only what a ticket was given for is shown: anybody can write an address behind it.
     const target = opened && url && checkTarget({ ticket: opened.ticket, url }).ok ? url : undefined;
     const jobId = opened?.ticket.claims.jobId ?? '';
-    if (target && isBetterDirect(error, request) && !jobs.knows(jobId)) {
+    const hasWorked = opened && (jobs.knows(jobId) || hasWorkedElsewhere(request, opened.ticket.claims));
+    if (target && isBetterDirect(error, request) && !hasWorked) {
       const { status, headers } = directAnswer(request, target, { jobId, ownId, failure: error });
       response.writeHead(status, headers.flat()).end();
     } else sendRefusal(request, response, error, { ownId, leadingOn: { masterUrl: master, target } });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, type OriginUrl } from '@longhaul/shared';
+import { isFromBeginning, mayBeLed, onlyLooks } from '../door/asked-part.ts';
 import { headersToClient, ownHeaders } from '../door/client-headers.ts';
-import { isFromBeginning } from '../door/direct-answer.ts';
 import type { Job } from '../jobs/job-memory.ts';
 import { readRetryAfter } from '../origin/joined-part.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
@@ -103,11 +103,10 @@ export function answerHeaders(
  * redirect: browsers would drop the bytes they have.
  */
 export function mayGiveClient(request: IncomingMessage, head: AnswerHead, job: Job): boolean {
-  if (job.hasWorked) return false;
+  if (job.hasWorked || onlyLooks(request)) return false;
   if (OF_WHO_ASKS.has(head.statusCode)) return true;
-  if (!isFromBeginning(request)) return false;
-  const mayBeOfDepot = OF_HOW_MANY_ASK.has(head.statusCode);
-  return mayBeOfDepot || isPage(request, head) || isCompressedForClient(request, head);
+  if (OF_HOW_MANY_ASK.has(head.statusCode)) return mayBeLed(request);
+  return isFromBeginning(request) && (isPage(request, head) || isCompressedForClient(request, head));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared';
-import { isFromBeginning } from '../door/direct-answer.ts';
+import { isFromBeginning, mayBeLed, NAMES_VERSION } from '../door/asked-part.ts';
 import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { AskedBlock } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
@@ -25,7 +25,7 @@ import { firstAnswer } from './first-answer.ts';
 import type { LastTargets } from './last-targets.ts';
 import type { RunningDownload, RunningDownloads } from './running-download.ts';
 import { tryBlock, unhurried } from './try-block.ts';
-import { judgeVersion, NAMES_VERSION } from './version-asked.ts';
+import { judgeVersion } from './version-asked.ts';
 
 interface OpenComponents {
   readonly plane: DataPlane;
@@ -73,7 +73,7 @@ export async function openDownload(
   download: RunningDownload,
   first: OriginAnswer | undefined,
   signal: AbortSignal,
-  mayAskItself = !download.job.hasWorked && isFromBeginning(request),
+  mayAskItself = !download.job.hasWorked && mayBeLed(request),
 ): Promise<Opening> {
   const { book, target } = download;
   const opening = first
@@ -135,7 +135,7 @@ async function openAnyVersion(
   }
   const whole = await ask(requestWith({}), false);
   // Parts of a file do not say that all of it would come compressed.
-  const isLed = mayAskItself && isCompressedForClient(request, whole.head);
+  const isLed = mayAskItself && isFromBeginning(request) && isCompressedForClient(request, whole.head);
   const isForBlocks = forBlock && !isLed && !isBeingWritten(whole.head);
   if (!isForBlocks || blockBook.isFit(target.url)) return openingOf(request, whole);
   const trial = await tryBlock(whole, asked, over(whole, forBlock), signal);

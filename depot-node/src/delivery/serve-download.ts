@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { asLonghaulError, type Chain, LonghaulError } from '@longhaul/shared';
-import { directAnswer, isBetterDirect, isFromBeginning } from '../door/direct-answer.ts';
+import { isFromBeginning } from '../door/asked-part.ts';
+import { directAnswer, isBetterDirect } from '../door/direct-answer.ts';
 import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
@@ -10,6 +11,9 @@ import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.
 import { Delivery, type DeliveryComponents } from './delivery.ts';
 import { type Opening, openDownload, resetOpening } from './open-download.ts';
 import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
+
+/** What programs ask for to see whether parts can be asked for: downloaders one byte, Safari and its kin two. */
+const MOST_TRIED_BYTES = 2;
 
 export interface ServeComponents extends DeliveryComponents {
   readonly running: RunningDownloads;
@@ -53,7 +57,8 @@ async function serve(
     .catch((thrown) => {
       const failure = asLonghaulError(thrown);
       // What has no sure end cannot be gone on with: who has something of it and asks for all has dropped that.
-      const keepsHere = job.hasWorked && failure.code !== 'origin-end-unsure';
+      const isBegunAgain = failure.code === 'origin-end-unsure' && isFromBeginning(request);
+      const keepsHere = job.hasWorked && !isBegunAgain;
       // A client that has left needs no answer; what its leaving broke is not a failure.
       if (!client.left.aborted && (keepsHere || !isBetterDirect(failure, request))) throw failure;
       return failure;
@@ -91,9 +96,11 @@ async function serve(
     await leadToOrigin(components, request, download, [], cut);
     return;
   }
-  // The answer to a HEAD has given nothing that a client would drop for a redirect.
+  // The answer to a HEAD has given nothing that a client would drop for a redirect, nor has a trial.
   const hasBody = answer.head.statusCode === 200 || answer.head.statusCode === 206;
-  if (hasBody && request.method !== 'HEAD') {
+  const isTrial =
+    request.method === 'HEAD' || (body.sizeBytes ?? Number.POSITIVE_INFINITY) <= MOST_TRIED_BYTES;
+  if (hasBody && !isTrial) {
     job.hasWorked = true;
     components.lastTargets.note(job, target, answer.target);
   }

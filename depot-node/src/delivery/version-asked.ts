@@ -7,24 +7,11 @@ import type { VersionHead } from '../origin/representation.ts';
  */
 export type VersionVerdict = 'asked' | 'other' | 'whole-wanted';
 
-/** By what a client names the version that it goes on with. */
-export const NAMES_VERSION = ['if-match', 'if-unmodified-since', 'if-range'] as const;
-
 /** By what an answer names its version. */
 export type Validators = Pick<IncomingHttpHeaders, 'etag' | 'last-modified'>;
 
 /** How each form of a date begins (RFC 9110 section 5.6.7). What V8 takes for one may be a tag without quotes, such as `abc-12`. */
 const DATE_BEGINS = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
-
-/** Whether a client names the version that it goes on with. */
-export function namesVersion(asked: IncomingHttpHeaders): boolean {
-  return NAMES_VERSION.some((name) => asked[name] !== undefined);
-}
-
-/** Whether a client asks for a part that does not begin with the file. */
-export function isLaterPart({ range }: IncomingHttpHeaders): boolean {
-  return range !== undefined && !/^bytes=0+-/.test(range);
-}
 
 /** Holds an answer to the version that a client names. A part that names no version is left to the client, who knows the others. */
 export function judgeVersion(

@@ -1,13 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TicketClaims } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
-import {
-  isLaterPart,
-  isSameVersion,
-  namesOtherVersion,
-  namesVersion,
-  type Validators,
-} from './version-asked.ts';
+import { isLaterPart, namesVersion } from '../door/asked-part.ts';
+import { isSameVersion, namesOtherVersion, type Validators } from './version-asked.ts';
 
 /** How long a wrong file is remembered of its job: as long as tickets live, by whose addresses browsers resume. */
 const JOB_REMEMBERED_MS = 604_800_000;

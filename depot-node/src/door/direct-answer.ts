@@ -10,6 +10,7 @@ import {
 } from '@longhaul/shared';
 import { isRedirectedAsOfOld } from '@longhaul/shared/service';
 import { StillAtWork } from '../origin/still-at-work.ts';
+import { mayBeLed } from './asked-part.ts';
 import { ownHeaders } from './client-headers.ts';
 
 /** What a depot takes for no answer no client should: it may be a file that lacks its end. Of an answer that only does not come nothing is lacking. */
@@ -45,18 +46,11 @@ export function directAnswer(
 
 /**
  * Whether a client may get itself what a depot has failed to: it has another address, other names and roots, cookies and logins, and goes from https
- * to http where it likes. Only who asks for a file from its beginning: the others would drop what they have.
+ * to http where it likes. Not who names a version of what it has: browsers do, and would drop that.
  */
-export function isBetterDirect(failure: LonghaulError, request: IncomingMessage): boolean {
+export function isBetterDirect(failure: LonghaulError, request: Pick<IncomingMessage, 'headers'>): boolean {
   const { code, blame } = failure;
   const isBadForAll = code === BAD_FOR_ALL && !(failure instanceof StillAtWork);
   const mayBeBetter = (ERRORS[code].direct || blame === 'master') && !isBadForAll;
-  return mayBeBetter && isFromBeginning(request);
-}
-
-/** Whether a request is for a file from its first byte to its last. */
-export function isFromBeginning({
-  headers: { range = 'bytes=0-' },
-}: Pick<IncomingMessage, 'headers'>): boolean {
-  return range === 'bytes=0-';
+  return mayBeBetter && mayBeLed(request);
 }

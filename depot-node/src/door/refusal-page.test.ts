@@ -38,7 +38,7 @@ test('whoever opens an address that is over is led back to the master, which pla
 
 test('where the origin may give the file itself, its address is text to copy', async () => {
   const { body } = await fetchRaw(overlay.relayUrl(fileUrl('login')), {
-    headers: { ...BROWSER, Range: 'bytes=7-' },
+    headers: { ...BROWSER, Range: 'bytes=7-', 'If-Range': '"v1"' },
   });
   expect(body.toString()).toContain(`<code class="line">${fileUrl('login')}</code>`);
   expect(linksOf(body.toString())).toEqual([

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expectThroughAnyDepots, expectThroughDepots } from '../../fixtures/download-checks.ts';
@@ -60,6 +60,25 @@ for (const { program, args } of RESUMERS) {
     expect(sha256Hex(readFileSync(join(dir, name)))).toBe(sha256Hex(fileBody(name)));
     const ranges = world.origin.requests.filter(({ url }) => url === `/files/${name}`);
     expect(ranges.at(-1)?.headers.range, 'the second attempt goes on').toMatch(/^bytes=[1-9]/);
+  });
+}
+
+for (const { program, args } of RESUMERS) {
+  test(`${program}, called again for a file that depots do not get, resumes at the origin`, async ({
+    world,
+  }) => {
+    test.skip(findProgram(program) === undefined, `${program} is not installed`);
+    const name = `crowded-${program}.bin`;
+    const whole = fileBody(name);
+    writeFileSync(join(dir, name), whole.subarray(0, 100_000));
+    const link = world.masterLink(`${world.originUrl}/crowded/${name}`);
+    expect(await runProgram(program, [...args, link], dir)).toMatchObject({ code: 0 });
+    expect(sha256Hex(readFileSync(join(dir, name)))).toBe(sha256Hex(whole));
+    const asked = world.origin.requests.filter(({ url }) => url === `/crowded/${name}`);
+    expect(asked.map(({ headers }) => [headers.range, headers.via !== undefined])).toEqual([
+      ['bytes=100000-', true],
+      ['bytes=100000-', false],
+    ]);
   });
 }
 

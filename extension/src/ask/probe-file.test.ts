@@ -81,6 +81,24 @@ it.each([204, 401, 403, 404, 416, 502, 503])('is told why by a depot that answer
   expect(await probeFile(depot, patient)).toEqual({ result: 'refused', code: 'origin-crowded' });
 });
 
+it('has a depot say why it would lead elsewhere, and asks nothing of the kind of an origin', async () => {
+  const said: unknown[] = [];
+  const depot = await serve(({ headers }, outgoing) => {
+    said.push(headers['longhaul-probe']);
+    if (headers['longhaul-probe'] === undefined) outgoing.writeHead(307, { location: '/' }).end();
+    else outgoing.writeHead(403, { 'longhaul-error': 'origin-needs-login' }).end();
+  });
+  const refused = { result: 'refused', code: 'origin-needs-login' };
+  expect(await probeFile(`${depot}${RELAYED}`, patient)).toEqual(refused);
+  expect(said).toEqual(['1']);
+  const origin = await serve(({ headers }, outgoing) => {
+    said.push(headers['longhaul-probe']);
+    outgoing.writeHead(404).end();
+  });
+  await probeFile(`${origin}/file`, patient);
+  expect(said).toEqual(['1', undefined]);
+});
+
 it('follows no redirect of a depot, and asks once for it', async () => {
   const asked: string[] = [];
   const depot = await serve(({ url = '' }, outgoing) => {

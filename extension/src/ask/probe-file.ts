@@ -40,15 +40,18 @@ export async function probeFile(
   version: Readonly<Record<string, string>> = {},
 ): Promise<Probe> {
   // The origin may lead on to the file, as it led the browser; a depot may not.
-  const redirect = isRelayTarget(location) ? 'manual' : 'follow';
-  const response = await ask(location, signal, { range: `bytes=${atByte}-${atByte}`, ...version }, redirect);
+  const isOfDepot = isRelayTarget(location);
+  // Of a redirect no header can be read here, and so not why a depot would lead to the origin.
+  const own: Record<string, string> = isOfDepot ? { [HEADERS.probe]: '1' } : {};
+  const headers = { range: `bytes=${atByte}-${atByte}`, ...version, ...own };
+  const response = await ask(location, signal, headers, isOfDepot ? 'manual' : 'follow');
   if (!response) return { result: 'silent' };
-  const { status, headers } = response;
+  const { status, headers: answered } = response;
   if (response.redirected && !mayLead(location, response.url)) return { result: 'refused', code: '' };
-  const isPart = headers.get('content-range')?.startsWith(`bytes ${atByte}-${atByte}/`) ?? false;
+  const isPart = answered.get('content-range')?.startsWith(`bytes ${atByte}-${atByte}/`) ?? false;
   if (status === 206 && isPart)
-    return { result: 'file', file: factsOf(status, headers), name: offeredName(headers) };
-  return { result: 'refused', code: headers.get(HEADERS.error) ?? '' };
+    return { result: 'file', file: factsOf(status, answered), name: offeredName(answered) };
+  return { result: 'refused', code: answered.get(HEADERS.error) ?? '' };
 }
 
 /** Whether an origin may lead there: to what is as public, and as encrypted, as itself. */

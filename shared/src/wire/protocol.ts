@@ -70,6 +70,8 @@ export const HEADERS = {
   error: 'longhaul-error',
   /** Id of the depot that refused, or that answers. */
   depot: 'longhaul-depot',
+  /** Sent by the add-on with a question for one byte: a failure is to be told, and not to lead to the origin, since it reads nothing of a redirect. */
+  probe: 'longhaul-probe',
   /** Job id of a download, for support and logs. */
   job: 'longhaul-job',
   /** Signs a depot's requests to its master, and the master's answers to a depot. */
