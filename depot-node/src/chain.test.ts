@@ -209,7 +209,7 @@ describe.each(await testPlanes())('with a relay of %s,', (kind, splice) => {
       const url = overlay.relayUrl(`${overlay.originUrl}/login`);
       expect(await fetchRaw(url)).toMatchObject({
         status: 307,
-        headers: { 'longhaul-error': 'origin-needs-login', location: `${overlay.originUrl}/login#lh-direct` },
+        headers: { 'longhaul-error': 'origin-needs-login', location: `${overlay.originUrl}/login` },
       });
       const answer = await fetchRaw(url, { headers: { Range: 'bytes=7-', 'If-Range': '"v1"' } });
       expect(answer).toMatchObject({ status: 503, headers: { 'longhaul-error': 'origin-needs-login' } });

@@ -67,7 +67,7 @@ async function isTurnedAway(code: string, url: string): Promise<void> {
   const isLed = code.startsWith('origin-');
   const refused = await fetchRaw(url);
   expect(refused).toMatchObject({ status: isLed ? 307 : 503, headers: { [HEADERS.error]: code } });
-  if (isLed) expect(refused.headers.location).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/file#lh-direct$/);
+  if (isLed) expect(refused.headers.location).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/file$/);
   const resumed = await fetchRaw(url, { headers: { Range: 'bytes=1-', 'If-Range': '"v1"' } });
   expect(resumed).toMatchObject({ status: 503, headers: { [HEADERS.error]: code, 'retry-after': '5' } });
 }
@@ -197,7 +197,7 @@ test('a file that is longer than its ticket has bytes is begun by nobody: the or
       expect(led).toMatchObject({
         status: 307,
         broken: undefined,
-        headers: { location: `${originUrl}/file#lh-direct`, [HEADERS.error]: 'budget-used-up' },
+        headers: { location: `${originUrl}/file`, [HEADERS.error]: 'budget-used-up' },
       });
     }
     // Who goes on would drop what there is, and so would whoever comes to an address that has given something.

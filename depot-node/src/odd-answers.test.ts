@@ -649,7 +649,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     ]) {
       const before = overlay.originRequests.length;
       const led = await fetchRaw(overlay.relayUrl(url, claims));
-      expect(led).toMatchObject({ status: 307, headers: { location: `${url}#lh-direct` } });
+      expect(led).toMatchObject({ status: 307, headers: { location: url } });
       // It would work for as long again.
       expect(overlay.originRequests.length - before).toBe(1);
     }
@@ -700,7 +700,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         const led = await ask(claims, { headers });
         expect(led).toMatchObject({ status: 307, broken: undefined, body: Buffer.alloc(0) });
         expect(led.headers).toMatchObject({
-          location: `${url()}#lh-direct`,
+          location: url(),
           'cache-control': expect.stringContaining('no-store'),
           [HEADERS.depot]: 'd1',
           [HEADERS.job]: expect.any(String),
@@ -709,7 +709,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         expect(direct.status).toBe(headers['range'] ? 206 : 200);
       }
       const head = await ask(claims, { method: 'HEAD' });
-      expect(head).toMatchObject({ status: 307, headers: { location: `${url()}#lh-direct` } });
+      expect(head).toMatchObject({ status: 307, headers: { location: url() } });
       await expect.poll(() => overlay.originOpenConnections(), { timeout: 5000 }).toBe(0);
     });
 
@@ -718,13 +718,25 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect(led).toMatchObject({ status: 302, headers: { location: url() } });
     });
 
+    test('has browsers led past the add-on, and nobody else: other programs may ask for the fragment, too', async () => {
+      for (const [program, location] of [
+        ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', `${url()}#lh-direct`],
+        ['Mozilla/4.5 (compatible; HTTrack 3.0x; Windows 98)', url()],
+        ['Axel/2.17.11 (Linux)', url()],
+        ['uclient-fetch', url()],
+      ] as const) {
+        const led = await ask({}, { headers: { 'User-Agent': program } });
+        expect(led, program).toMatchObject({ status: 307, headers: { location } });
+      }
+    });
+
     test('has them led to where it began, and not to what it redirects to', async () => {
       origin = (asked, answer) => {
         if (asked.url?.startsWith('/signed') === true) refuse(answer);
         else answer.writeHead(302, { Location: '/signed-for-a-depot', 'Content-Length': 0 }).end();
       };
       const { status, headers } = await ask({});
-      expect({ status, location: headers.location }).toEqual({ status: 307, location: `${url()}#lh-direct` });
+      expect({ status, location: headers.location }).toEqual({ status: 307, location: url() });
     });
 
     test('has nobody led elsewhere who has got something of it', async () => {
@@ -786,7 +798,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         const led = await download({}, range === undefined ? {} : { range });
         expect(led, range).toMatchObject({
           status: 307,
-          headers: { location: `${overlay.originUrl}/file.bin#lh-direct` },
+          headers: { location: `${overlay.originUrl}/file.bin` },
         });
         expect(led.headers['retry-after']).toBeUndefined();
       }
@@ -897,7 +909,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       const led = await download({}, headers);
       expect(led).toMatchObject({
         status: 307,
-        headers: { location: `${overlay.originUrl}/file.bin#lh-direct` },
+        headers: { location: `${overlay.originUrl}/file.bin` },
       });
       origin = page({ 'Content-Disposition': 'attachment; filename=saved.html' });
       expect((await download({}, headers)).status).toBe(200);
@@ -919,7 +931,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       };
       expect(await download({}, GOING)).toMatchObject({
         status: 307,
-        headers: { location: `${overlay.originUrl}/file.bin#lh-direct` },
+        headers: { location: `${overlay.originUrl}/file.bin` },
       });
       for (const headers of [{}, { ...GOING, range: 'bytes=7-' }] as Record<string, string>[])
         expect((await download({}, headers)).status).toBe(status);
@@ -967,7 +979,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         // Of a folder that is known to give blocks only one is asked for at first.
         const url = `${overlay.originUrl}/texts/file.bin`;
         const led = await fetchRaw(overlay.relayUrl(url, { lanes }), { headers: BROWSER });
-        expect(led, type).toMatchObject({ status: 307, headers: { location: `${url}#lh-direct` } });
+        expect(led, type).toMatchObject({ status: 307, headers: { location: url } });
       }
     });
 
@@ -1002,7 +1014,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         const url = `${overlay.originUrl}/made/file.bin`;
         const ask = (init = {}) => fetchRaw(overlay.relayUrl(url, { lanes }), init);
         const led = await ask({ headers: BROWSER });
-        expect(led).toMatchObject({ status: 307, headers: { location: `${url}#lh-direct` } });
+        expect(led).toMatchObject({ status: 307, headers: { location: url } });
         expect(await ask({ headers: BROWSER, method: 'HEAD' }), 'its head').toMatchObject({ status: 200 });
         expect(hash((await ask()).body), 'for who takes no compression').toBe(hash(file));
       }

@@ -8,7 +8,7 @@ import {
   type OriginUrl,
   originHref,
 } from '@longhaul/shared';
-import { isRedirectedAsOfOld } from '@longhaul/shared/service';
+import { isRedirectedAsOfOld, mayHaveAddOn } from '@longhaul/shared/service';
 import { StillAtWork } from '../origin/still-at-work.ts';
 import { mayBeLed } from './asked-part.ts';
 import { ownHeaders } from './client-headers.ts';
@@ -32,13 +32,13 @@ export function directAnswer(
     failure,
   }: { readonly jobId: string; readonly ownId: string; readonly failure?: LonghaulError | undefined },
 ): DirectAnswer {
-  const isOld = isRedirectedAsOfOld(headers['user-agent']);
+  const program = headers['user-agent'];
   return {
-    status: isOld ? 302 : 307,
+    status: isRedirectedAsOfOld(program) ? 302 : 307,
     headers: [
       ...ownHeaders(jobId, failure?.depot ?? ownId),
       ...(failure ? [[HEADERS.error, failure.code] as const] : []),
-      ['Location', isOld ? originHref(url) : directLocation(url)],
+      ['Location', mayHaveAddOn(program) ? directLocation(url) : originHref(url)],
       ['Content-Length', '0'],
     ],
   };

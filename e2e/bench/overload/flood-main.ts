@@ -101,7 +101,7 @@ function ask(socket: Socket, turnMs: number): void {
     ask(socket, nextMs);
   });
   socket.write(
-    `GET ${path}-${Number(first) + sent} HTTP/1.1\r\nHost: get.example\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n`,
+    `GET ${path}-${Number(first) + sent} HTTP/1.1\r\nHost: get.example\r\nUser-Agent: Mozilla/5.0 (bench)\r\nAccept: */*\r\n\r\n`,
   );
 }
 

@@ -183,7 +183,7 @@ describe('a download link', () => {
     const link = '/get/https/origin.example/f';
     expect(relayOf(await rawGet(master.port, link)).ticket).toBeTruthy();
     master.clock.advance(20);
-    expect(locationOf(await rawGet(master.port, link))).toBe('https://origin.example/f#lh-direct');
+    expect(locationOf(await rawGet(master.port, link))).toBe('https://origin.example/f');
   });
 
   test.each([
@@ -205,15 +205,25 @@ describe('a download link', () => {
     expect((await rawGet(master.port, link)).headers.link).toContain('//127.0.0.1:7999/');
   });
 
-  test('of a mouse leads directly to the origin, past the add-on', async () => {
+  test('of a mouse leads directly to the origin, and browsers past the add-on', async () => {
     const answer = await rawGet(master.port, '/get/~size=4000/https/origin.example:8443/f?a');
     expect(answer.headers['longhaul-error']).toBe('port-not-allowed');
-    const direct = await rawGet(master.port, '/get/~size=4000/http/origin.example/f?a');
-    expect(locationOf(direct)).toBe('http://origin.example/f?a#lh-direct');
-    expect(direct.headers['cache-control']).toBe('no-store');
+    const ask = (program: string) =>
+      rawGet(master.port, '/get/~size=4000/http/origin.example/f?a', [`User-Agent: ${program}`]);
+    const [firefox, chromium] = [
+      'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
+    ];
+    for (const browser of [firefox, chromium]) {
+      const direct = await ask(browser);
+      expect(locationOf(direct)).toBe('http://origin.example/f?a#lh-direct');
+      expect(direct.headers['cache-control']).toBe('no-store');
+      // The same plan, whose head is kept.
+      expect(locationOf(await ask('curl/8.14.1'))).toBe('http://origin.example/f?a');
+    }
   });
 
-  test('is answered to programs that know no 307, or send fragments, as they know it', async () => {
+  test('is answered to programs that know no 307 as they know it', async () => {
     for (const agent of ['Wget', 'fetch libfetch/2.0']) {
       const answers = await Promise.all(
         ['/get/~size=4000/http/origin.example/f?a', '/get/https/origin.example/f'].map((link) =>
@@ -224,11 +234,24 @@ describe('a download link', () => {
       expect(answers[0]?.headers.location).toBe('http://origin.example/f?a');
       expect(answers[1]?.headers.location).toMatch(/^http:\/\/127\.0\.0\.1:7001\/f\?/);
     }
-    const gnu = await rawGet(master.port, '/get/~size=4000/http/origin.example/f?a', [
-      'User-Agent: Wget/1.21.3',
-    ]);
-    expect(locationOf(gnu)).toBe('http://origin.example/f?a#lh-direct');
   });
+
+  test.each([
+    'Wget/1.21.3',
+    'curl/8.14.1',
+    'Axel/2.17.11',
+    'uclient-fetch',
+    'Lavf/58.76.100',
+    'Mozilla/4.5 (compatible; HTTrack 3.0x; Windows 98)',
+    '',
+  ])(
+    'of a mouse tells programs of no add-on: they may ask the origin for the fragment, too (%s)',
+    async (program) => {
+      const link = '/get/~size=4000/http/origin.example/f?a';
+      const answer = await rawGet(master.port, link, program === '' ? [] : [`User-Agent: ${program}`]);
+      expect(answer).toMatchObject({ status: 307, headers: { location: 'http://origin.example/f?a' } });
+    },
+  );
 
   test('avoids the depots it is asked to avoid', async () => {
     const answer = await rawGet(master.port, '/get/~avoid=d1/https/origin.example/f');
@@ -268,7 +291,7 @@ describe('a download link', () => {
     expect(locationOf(secure)).toMatch(/^http:\/\/127\.0\.0\.1:7001\//);
     expect((await claimsByJwks(relayOf(secure).ticket)).kind).toBe('get');
     const mouse = await rawGet(master.port, '/get/~size=4000,signalling=stepwise/http/origin.example/f');
-    expect(locationOf(mouse)).toBe('http://origin.example/f#lh-direct');
+    expect(locationOf(mouse)).toBe('http://origin.example/f');
   });
 
   test('carries budgets and times into the ticket', async () => {

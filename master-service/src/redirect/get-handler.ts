@@ -9,7 +9,7 @@ import {
   type OriginUrl,
   parseGetTarget,
 } from '@longhaul/shared';
-import { isRedirectedAsOfOld } from '@longhaul/shared/service';
+import { isRedirectedAsOfOld, mayHaveAddOn } from '@longhaul/shared/service';
 import type { SentClient } from '../depots/way-teller.ts';
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
@@ -108,8 +108,9 @@ function redirect(
   }
 
   function answer(headers: string[]): void {
-    const isOld = isRedirectedAsOfOld(request.headers['user-agent']);
-    response.writeHead(isOld ? 302 : 307, isOld ? withoutFragment(headers) : headers);
+    const program = request.headers['user-agent'];
+    const status = isRedirectedAsOfOld(program) ? 302 : 307;
+    response.writeHead(status, mayHaveAddOn(program) ? headers : withoutFragment(headers));
     response.end();
   }
 
