@@ -121,6 +121,38 @@ test.each([
     'http://h/x',
     `attachment; filename="${'a'.repeat(251)}.iso"`,
   ],
+  // As a program names it that asks the origin.
+  [
+    undefined,
+    'http://h/%E6%8A%A5%E8%A1%A8+%281%29.xlsx',
+    `attachment; filename="%E6%8A%A5%E8%A1%A8+%281%29.xlsx"; filename*=UTF-8''%E6%8A%A5%E8%A1%A8%2B%281%29.xlsx`,
+  ],
+  [
+    'attachment',
+    'http://h/d/%c3%a4%20b.iso?%c3%b6',
+    'attachment; filename="%c3%a4%20b.iso"; filename*=UTF-8\'\'%C3%A4%20b.iso',
+  ],
+  [
+    'attachment; filename=" "',
+    'http://h/%C3%A4.iso',
+    'attachment; filename="%C3%A4.iso"; filename*=UTF-8\'\'%C3%A4.iso',
+  ],
+  // There are programs that decode it.
+  [
+    undefined,
+    'http://h/%2E.%2F%C3%A4"%22%5C%00%0a:.iso',
+    'attachment; filename="__%C3%A4______.iso"; filename*=UTF-8\'\'__%C3%A4______.iso',
+  ],
+  [
+    undefined,
+    'http://h/100%25%E4.iso',
+    'attachment; filename="100%25%E4.iso"; filename*=UTF-8\'\'100%2525%25E4.iso',
+  ],
+  ...[0, 1, 2].map((more): [undefined, string, string] => [
+    undefined,
+    `http://h/${'a'.repeat(more)}${'%C3%A4'.repeat(50)}.iso`,
+    `attachment; filename="${'a'.repeat(more)}${'%C3%A4'.repeat(42).slice(0, 249)}.iso"; filename*=UTF-8''${'a'.repeat(more)}${'%C3%A4'.repeat(50)}.iso`,
+  ]),
   ['nonsense;;;', 'http://h/file.iso', 'attachment; filename="file.iso"'],
 ])('Content-Disposition %j at %s reaches the client as %j', (header, address, expected) => {
   expect(dispositionFor(header, url(address))).toBe(expected);

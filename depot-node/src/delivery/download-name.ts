@@ -31,7 +31,7 @@ function isStated(contentType = ''): boolean {
 /**
  * The `Content-Disposition` of an answer: always `attachment`, with the name that the origin gives or else the one its
  * URL stands for, if the client has to be told (`isNamedByClient`). Browsers read `filename*`; beside it stands what the origin says to those that do
- * not, such as curl.
+ * not, such as curl, or of a name beyond ASCII its URL's form.
  */
 export function dispositionFor(
   originHeader: string | undefined,
@@ -48,7 +48,21 @@ export function dispositionFor(
   const isUnread = plainText === undefined && extended === undefined && plainBytes !== undefined;
   if (isUnread) return `attachment; filename="${plainBytes}"`;
   const name = extended ?? plain;
-  return name === undefined && isNamedByClient ? 'attachment' : named(name ?? fileNameOf(url), plainBytes);
+  if (name !== undefined) return named(name, plainBytes);
+  return isNamedByClient ? 'attachment' : named(fileNameOf(url), segmentAsItStands(url));
+}
+
+/** What has a meaning in a name for file systems, should a program decode it; and dots in front. */
+const MEANS_MORE = /^(?:\.|%2e)+|%(?:[01][0-9a-f]|2[2af]|3[acef]|5c|7[cf])/gi;
+
+/** The last segment of a URL, percent-encoded as it is there: so a program names the file that asks the origin and reads no `filename*`. */
+function segmentAsItStands({ path }: OriginUrl): string | undefined {
+  const segment = lastSegment(path).replace(MEANS_MORE, '_');
+  const clean = cleanFileName(segment);
+  // Where it has been cut an escape may have lost its end.
+  return clean === undefined || clean.length === segment.length
+    ? clean
+    : clean.replace(/%[0-9a-f]?(?=(?:\.[a-z0-9]{1,10})?$)/i, '');
 }
 
 /** The header for a name, with these bytes instead of it for those who read no `filename*`. */
