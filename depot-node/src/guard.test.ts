@@ -16,7 +16,12 @@ beforeEach(async () => {
   overlay = await startTestOverlay(['d1', 'd2'], (request, response) => {
     const { url = '' } = request;
     const location = /^\/to\?(.*)$/.exec(url)?.[1];
+    const [, status, where] = /^\/as\/([0-9]+)\?(.*)$/.exec(url) ?? [];
     if (location !== undefined) response.writeHead(302, { Location: location }).end();
+    else if (status !== undefined)
+      response
+        .writeHead(Number(status), where ? { Location: where, 'Content-Length': 4 } : { 'Content-Length': 4 })
+        .end('list');
     else if (url === '/loop') response.writeHead(301, { Location: '/loop', 'Set-Cookie': 'been=here' }).end();
     else if (url === '/back') response.writeHead(302, { Location: '/to?/back' }).end();
     else if (url.startsWith('/next?'))
@@ -283,6 +288,32 @@ describe("an origin's redirect", () => {
     const resumed = { range: 'bytes=7-', 'if-range': '"v1"' };
     expect(await led(loop, resumed)).toEqual([503, 'redirect-limit', undefined]);
   });
+
+  test('is followed from a 300 that names one of several', async () => {
+    const answer = await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/as/300?/file.bin`));
+    expect(answer).toMatchObject({ status: 200, body: Buffer.from('hello') });
+  });
+
+  test.each(['/as/300?', '/as/302?', '/as/305?/file.bin', '/as/306?/file.bin', '/as/399?'])(
+    'that names nothing to follow is left to the client, and no file: %s',
+    async (path) => {
+      const url = overlay.originUrl + path;
+      for (const method of ['GET', 'HEAD'])
+        for (const lanes of [1, 4])
+          expect(await fetchRaw(overlay.relayUrl(url, { lanes }), { method })).toMatchObject({
+            status: 307,
+            headers: { [HEADERS.error]: 'redirect-bad-target', location: url },
+            body: Buffer.alloc(0),
+          });
+      for (const [status, range] of [
+        [503, 'bytes=7-'],
+        [502, 'bytes=0-6'],
+      ] as const) {
+        const asked = { Range: range, 'If-Range': '"v1"' };
+        expect(await refusalOf(overlay.relayUrl(url), asked)).toEqual([status, 'redirect-bad-target']);
+      }
+    },
+  );
 
   test('from https to http is left to the client, too', async () => {
     const material = selfSigned();

@@ -31,7 +31,8 @@ import { exitOf, type Route, RouteBook } from './route-book.ts';
 /** Redirects of the origin that are followed for one request. */
 const MAX_REDIRECTS = 20;
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+/** What names another address, as clients follow it: 300 is of a server that knows several, and names the best. */
+const FOLLOWED = new Set([300, 301, 302, 303, 307, 308]);
 
 const TLS_CODES = {
   refused: 'origin-tls-failed',
@@ -366,13 +367,15 @@ function* inOrder<T>(list: readonly T[], isWanted: (one: T) => boolean): Generat
   for (const one of list) if (isWanted(one)) yield one;
 }
 
-/** Whether an origin's answer sends the asker elsewhere. */
+/** Whether an origin's answer sends the asker elsewhere. None of these is the file, and clients might take what they cannot follow for that. */
 export function isRedirect({ statusCode }: Pick<AnswerHead, 'statusCode'>): boolean {
-  return REDIRECTS.has(statusCode);
+  return statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 }
 
-function redirectTarget({ headers: { location } }: AnswerHead, base: OriginUrl): OriginUrl {
-  const target = resolveLocation(base, location ?? '');
-  if (location !== undefined && target.ok) return target.value;
-  throw new LonghaulError('redirect-bad-target', target.ok ? {} : { cause: target.error });
+function redirectTarget({ statusCode, headers: { location } }: AnswerHead, base: OriginUrl): OriginUrl {
+  if (location === undefined || !FOLLOWED.has(statusCode))
+    throw new LonghaulError('redirect-bad-target', { detail: `it answered ${statusCode}` });
+  const target = resolveLocation(base, location);
+  if (target.ok) return target.value;
+  throw new LonghaulError('redirect-bad-target', { cause: target.error });
 }
