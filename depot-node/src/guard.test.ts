@@ -198,6 +198,13 @@ describe('a ticket in time', () => {
         'cache-control': 'no-store',
       },
     });
+    for (const program of ['Wget', 'fetch libfetch/2.0']) {
+      const old = await fetchRaw(url, { headers: { 'User-Agent': program } });
+      expect(old, 'as programs of before know it').toMatchObject({
+        status: 302,
+        headers: { location: answer.headers.location },
+      });
+    }
     expect(await refusalOf(url, { Range: 'bytes=1-' })).toEqual([503, 'ticket-start-over']);
     expect(overlay.originConnections()).toBe(0);
   });

@@ -201,7 +201,7 @@ function refuseRelay(
   if (response.headersSent) resetConnection(request.socket);
   else if (error.code === 'ticket-start-over' && !isResume && url && master !== undefined) {
     const options = opened?.ticket.claims.kind === 'stepwise' ? { signalling: 'stepwise' as const } : {};
-    sendBackToMaster(response, master + formatGetPath(url, options), ownId);
+    sendBackToMaster(request, response, master + formatGetPath(url, options), ownId);
   } else {
     // Only what a ticket was given for is shown: anybody can write an address behind it.
     const target = opened && url && checkTarget({ ticket: opened.ticket, url }).ok ? url : undefined;

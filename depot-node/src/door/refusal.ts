@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ErrorCode, HEADERS, type LonghaulError } from '@longhaul/shared';
+import { isRedirectedAsOfOld } from '@longhaul/shared/service';
 import type { DepotEvent } from '../plane/events.ts';
 import { SAFETY_HEADERS } from './client-headers.ts';
 import { type LeadingOn, REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
@@ -71,8 +72,13 @@ export function sendRefusal(
 }
 
 /** Sends the client back to the master, which plans anew; its link never expires. */
-export function sendBackToMaster(response: ServerResponse, location: string, ownId: string): void {
-  response.writeHead(307, {
+export function sendBackToMaster(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  location: string,
+  ownId: string,
+): void {
+  response.writeHead(isRedirectedAsOfOld(headers['user-agent']) ? 302 : 307, {
     ...SAFETY_HEADERS,
     'Cache-Control': 'no-store',
     Location: location,
