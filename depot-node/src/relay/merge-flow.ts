@@ -1,8 +1,16 @@
 import { SegmentTags } from '../digests/segment-tags.ts';
 import { SMALLEST_BUFFER_BYTES } from '../kernel/libc.ts';
 import { TOLD_WITHIN_MS } from './answer-reader.ts';
-import { createDirection, type Direction, discardBytes, step, takeBack, undelivered } from './direction.ts';
-import type { End } from './end.ts';
+import {
+  createDirection,
+  type Direction,
+  discardBytes,
+  holdBytes,
+  step,
+  takeBack,
+  undelivered,
+} from './direction.ts';
+import type { End, HeldBytes } from './end.ts';
 import { FileRuns } from './file-runs.ts';
 import { type EndComponents, type Flow, hasFailed, type Turn } from './flow.ts';
 import { HeldCount } from './held-count.ts';
@@ -278,7 +286,8 @@ export class MergeFlow implements Flow {
     if (end === 'complete') return this.#lastBytes();
     if (end === 'cancelled' || end === 'sink-stalled') {
       const [sink] = this.ends;
-      if (direction.held && sink.keepForLater?.(direction.held) === true) {
+      const kept = this.#heldAlone();
+      if (kept && sink.keepForLater?.(kept) === true) {
         direction.delivered += undelivered(direction);
         direction.held = undefined;
         this.#piece = undefined;
@@ -290,6 +299,14 @@ export class MergeFlow implements Flow {
     discardBytes(direction, this.#components);
     this.#releasePiece();
     return undefined;
+  }
+
+  /** What is held, in memory of which nothing is anybody else's: a piece that is not taken whole stays in its run, and goes back to the pool with it. */
+  #heldAlone(): HeldBytes | undefined {
+    const { held } = this.#direction;
+    if (!held || held.isPooled || this.#piece) return held;
+    const bytes = new Uint8Array(held.buffer, held.offset, held.end - held.offset);
+    return holdBytes(this.#components.kernel, bytes);
   }
 
   get #isComplete(): boolean {

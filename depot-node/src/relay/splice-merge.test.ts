@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { unlikeBytes } from '../testing/block-origin.ts';
 import type { AnswerReader } from './answer-reader.ts';
 import {
@@ -17,7 +17,7 @@ import { type Received, receive, socketPair } from './promises/socket-pair.ts';
 import { countDescriptors } from './promises/suite-connections.ts';
 import { tlsPair } from './promises/tls-pair.ts';
 import type { BodyMerge, MergeOptions } from './relay-plane.ts';
-import { openSplicePlane } from './splice-plane.ts';
+import { openSplicePlane, type SplicePlane } from './splice-plane.ts';
 
 const FILE = unlikeBytes(2_000_000);
 const HEAD = 'HTTP/1.1 206 Partial Content\r\n\r\n';
@@ -66,9 +66,13 @@ interface Lane {
 async function open(
   makeClient: MakePair,
   makeOrigin: MakePair,
-  { said, ...options }: Partial<MergeOptions> & { readonly said?: string } = {},
+  {
+    said,
+    by = plane,
+    ...options
+  }: Partial<MergeOptions> & { readonly said?: string; readonly by?: SplicePlane | undefined } = {},
 ) {
-  if (!plane) throw new Error('no thread');
+  if (!by) throw new Error('no thread');
   const [client, sink] = await makeClient();
   sockets.push(client, sink);
   if (said !== undefined) sink.write(said);
@@ -76,7 +80,7 @@ async function open(
   const over = new Promise<string>((resolve) => {
     onOver = resolve;
   });
-  const merge = await plane.merge(sink, {
+  const merge = await by.merge(sink, {
     startByte: 0,
     endByte: FILE.length,
     backBytes: 0,
@@ -368,6 +372,52 @@ describe.skipIf(!plane)('a relay thread that merges a file', () => {
     expect(Buffer.from(made ?? []).equals(createHash('sha256').update(FILE).digest())).toBe(true);
     for (const { reader } of [one, other]) reader.leave();
   });
+
+  test.runIf(tls)(
+    'leaves what TLS has yet to send to nobody else, whoever needs memory meanwhile',
+    async () => {
+      const own = await openSplicePlane({ threads: 1 });
+      const ending = own.ok && 'accept' in own.plane.tls ? own.plane.tls : undefined;
+      if (!own.ok || !ending) throw new Error('no thread ends TLS');
+      const by = own.plane;
+      onTestFinished(() => by.close());
+      // More than the kernel takes on its way.
+      const big = Buffer.concat(Array.from({ length: 16 }, () => FILE));
+      /** A merge that is ended while the client has left some of its bytes unread, and none but the last byte was in memory behind these. */
+      const blockedAtLast = async () => {
+        let endByte = big.length;
+        for (let round = 0; round < 20; round += 1) {
+          const { client, sink, merge, over } = await open(() => tlsPair(ending, 'server'), plain, {
+            by,
+            endByte,
+            backBytes: 1,
+          });
+          client.on('error', () => {}).pause();
+          sink.on('error', () => {});
+          merge.put(0, big.subarray(0, endByte));
+          let end: string | undefined;
+          void over.then((how) => {
+            end = how;
+          });
+          await expect.poll(() => end ?? merge.isBlocked, { interval: 5 }).toBeTruthy();
+          await merge.close();
+          if ((await over) === 'complete') endByte += FURTHER_PIECE_BYTES;
+          else if (merge.headByte === endByte - 1) return { client, bytes: merge.headByte };
+          // It ends with the piece that the client left.
+          else endByte = merge.headByte;
+          client.destroy();
+        }
+        throw new Error('no client leaves the last piece unread');
+      };
+      // Memory is kept while there are merges.
+      const other = await open(plain, plain, { by });
+      const { client, bytes } = await blockedAtLast();
+      other.merge.put(1, Buffer.alloc(FILE.length - 1, 'o'));
+      await expect.poll(() => other.merge.heldBytes).toBe(FILE.length - 1);
+      expect((await receive(client).until(bytes)).equals(big.subarray(0, bytes))).toBe(true);
+      await other.merge.close();
+    },
+  );
 
   test('tells of a connection that only the client holds up, also when its turn comes while the client rests', async () => {
     const big = Buffer.alloc(16_000_000);
