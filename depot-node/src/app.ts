@@ -21,6 +21,7 @@ import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
 import type { Observe } from './plane/events.ts';
 import { createRelay } from './relay/choose-plane.ts';
+import { resetOnClose } from './relay/prepare-ends.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { fitLimits, readDescriptorLimit } from './sockets/descriptor-limits.ts';
 import { KeptConnections } from './sockets/kept-connections.ts';
@@ -63,7 +64,7 @@ export interface Depot {
    */
   readonly renew: (material: DepotMaterial) => void;
   /**
-   * Takes nothing new, lets running transfers end for up to `graceMs`, then breaks off what is left: by FIN where the client knows
+   * Takes nothing new, lets running transfers end for up to `graceMs`, then breaks off what is left: by FIN where any client sees
    * that it is cut, else by a reset. Called again, it counts anew from then on.
    */
   readonly close: (graceMs: number) => Promise<void>;
@@ -117,6 +118,7 @@ export function createDepot(init: DepotInit): Depot {
   const plane: DataPlane = {
     ownId: config.id,
     relay,
+    resetOnClose: kernel && ((stream) => resetOnClose(kernel, stream)),
     watch: sampler.watch,
     legs: new RunningLegs(),
     joinUplink: uplink?.join,

@@ -11,6 +11,8 @@ import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
 
 const tls = selfSigned();
+const NOW = 'Sat, 28 Nov 2026 12:00:00 GMT';
+const BEFORE = 'Sat, 28 Nov 2026 11:00:00 GMT';
 
 /** A download as the kernel sees it: its bytes, and what its connection's end was. */
 function downloadRaw(
@@ -53,7 +55,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
   let answers: ServerResponse[];
   let overlay: TestOverlay;
   /** Bytes of the file, and of those what the origin sends at once. */
-  let sizes: { total: number; first: number; isCounted: boolean };
+  let sizes: { total: number; first: number; isCounted: boolean; headers?: Record<string, string> };
   beforeEach(async () => {
     answers = [];
     movedBodies = 0;
@@ -62,9 +64,9 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
       ['d1', 'd2'],
       (_, response) => {
         answers.push(response);
-        const { total, isCounted } = sizes;
+        const { total, isCounted, headers = { ETag: '"v1"' } } = sizes;
         response.writeHead(200, {
-          ETag: '"v1"',
+          ...headers,
           'Accept-Ranges': 'bytes',
           ...(isCounted ? { 'Content-Length': total } : {}),
         });
@@ -176,6 +178,24 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
       expect(await client.over).toBe(how);
       expect(client.bytes).toBeLessThan(502_000);
     });
+
+    test.each([
+      ['without anything that tells its version', {}, 'ECONNRESET'],
+      ['with a weak tag', { ETag: 'W/"v1"' }, 'ECONNRESET'],
+      ['that was changed just now', { 'Last-Modified': NOW, Date: NOW }, 'ECONNRESET'],
+      ['in a coding', { ETag: '"v1"', 'Content-Encoding': 'gzip' }, 'ECONNRESET'],
+      ['with a strong tag', { ETag: '"v1"' }, 'ended'],
+      ['that was changed long before', { 'Last-Modified': BEFORE, Date: NOW }, 'ended'],
+    ])(
+      'ends what is left of a file %s so that no browser takes it for whole',
+      async (_what, headers, how) => {
+        sizes = { total: 2_000_000, first: 500_000, isCounted: true, headers };
+        const client = downloadRaw(overlay.relayUrl(`${overlay.originUrl}/held.bin`));
+        await expect.poll(() => client.bytes).toBeGreaterThan(500_000);
+        await overlay.depot('d1').depot.close(10);
+        expect(await client.over).toBe(how);
+      },
+    );
 
     test.runIf(plane).each([
       ['the kernel', {}],

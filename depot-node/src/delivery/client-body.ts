@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LonghaulError } from '@longhaul/shared';
+import { strongValidator } from '../origin/representation.ts';
+import { flushed } from '../relay/prepare-ends.ts';
 import type { BodyWatcher } from '../relay/relay-plane.ts';
 import { endConnection, resetConnection } from '../sockets/reset.ts';
 import { type BodyCare, NO_CARE } from './body-digest.ts';
@@ -30,6 +32,10 @@ export class ClientBody {
   #care = NO_CARE;
   /** Whether the body is framed by its length alone. */
   #isCounted = false;
+  /** Whether any client sees that a body is cut, also where its connection ends as that of a whole one does. */
+  #showsCut = false;
+  /** Has the client's connection end as that of a whole body does; set while it would be reset. */
+  #letEnd: (() => void) | undefined;
   #bytes = 0;
   /** Whether the client's kernel has all that was taken in: nothing of it waits in this process. */
   #isOut = false;
@@ -57,13 +63,24 @@ export class ClientBody {
     this.#care = care;
     this.#digest = care.digest;
     this.#given = care.given;
-    this.#isCounted = headers.some(([name]) => /^content-length$/i.test(name));
+    const fields = fieldsOf(headers);
+    this.#isCounted = fields['content-length'] !== undefined;
+    this.#showsCut = showsCut(fields);
     this.#response.writeHead(statusCode, inWritableOrder(headers).flat());
     const { socket } = this;
     if (!this.#isEndedByClosing || !socket) return;
     // Before HTTP hears of it, which would end the connection as well.
     socket.prependListener('end', this.#onClientEnd);
     this.#response.once('close', () => socket.off('end', this.#onClientEnd));
+  }
+
+  /**
+   * Has the client's connection end by a reset until the body is whole, where a cut one might look so: not even the death of this process makes it an ended one then.
+   * To be called behind the head.
+   */
+  guard(resetOnClose: ((client: Socket) => () => void) | undefined): void {
+    const { socket } = this;
+    if (socket && !this.#showsCut) this.#letEnd = resetOnClose?.(socket);
   }
 
   /** Aborts when the client has left. */
@@ -194,18 +211,20 @@ export class ClientBody {
     if (digest?.isWrong === true) throw new LonghaulError('origin-digest-wrong');
     if (this.#heldBack) this.#response.write(this.#heldBack);
     this.#heldBack = undefined;
+    const broken = await this.#unguard(signal);
+    if (broken) return { state: broken, sha256: digest?.sha256 };
     this.#response.off('close', this.#onClose);
     const state = await this.#end(signal);
     return { state, sha256: digest?.sha256 };
   }
 
   /**
-   * Ends the client's connection behind what has come, where the answer's head said how much that should be: a browser goes on by itself at
-   * another address of the same name after an end, and not after a reset. Any other answer would look whole, and is reset.
+   * Ends the client's connection behind what has come, where any client sees by the answer's head that it is cut: a browser goes on by itself at
+   * another address of the same name after an end, and not after a reset. Any other answer may look whole, and is reset.
    */
   cut(): void {
     const { socket } = this.#response;
-    if (!this.#isCounted || !socket || this.left.aborted) return this.reset();
+    if (!this.#showsCut || !socket || this.left.aborted) return this.reset();
     this.#letGo();
     endConnection(socket);
   }
@@ -216,6 +235,17 @@ export class ClientBody {
     // A connection that the client has left is gone already.
     if (this.#response.socket) resetConnection(this.#response.socket);
     this.#response.destroy();
+  }
+
+  /** Lets the client's connection end once its kernel has the whole body: a reset would take from it what it has not read. Says what keeps it from that. */
+  async #unguard(signal: AbortSignal): Promise<ClientState | undefined> {
+    const { socket } = this;
+    if (!this.#letEnd || !socket) return undefined;
+    const flush = socket.writableLength > 0 ? await flushed(socket, this.#init.stallMs, signal) : 'flushed';
+    this.#letEnd();
+    this.#letEnd = undefined;
+    if (flush === 'flushed') return undefined;
+    return flush === 'timeout' ? 'stalled' : 'left';
   }
 
   #letGo(): void {
@@ -271,6 +301,24 @@ export class ClientBody {
     this.#wasReset = Boolean(this.#response.socket?.errored);
     this.#left.abort(CLIENT_LEFT);
   };
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** By their names in small letters; of several of one name the first. */
+function fieldsOf(headers: readonly (readonly [string, string])[]): Fields {
+  return Object.fromEntries(
+    headers.map(([name, value]) => [name.toLowerCase(), value] as const).toReversed(),
+  );
+}
+
+/**
+ * Whether any client sees that less has come than the head says. Chromium takes less than `Content-Length` for the whole of what has no strong validator, which it could not
+ * go on with; and Firefox does not count what comes in a coding.
+ */
+function showsCut(fields: Fields): boolean {
+  const isCounted = fields['content-length'] !== undefined && fields['content-encoding'] === undefined;
+  return isCounted && strongValidator(fields) !== undefined;
 }
 
 /** Behind a `Content-Length` Node reads a `Content-Disposition` as UTF-8, and throws for most of what its bytes stand for then. */

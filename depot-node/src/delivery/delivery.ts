@@ -123,6 +123,7 @@ export class Delivery {
     const { client, job } = download;
     const { plane } = this.#components;
     const { socket } = client;
+    if (!this.#isHeadOnly) client.guard(plane.resetOnClose);
     const leaveUplink = socket && plane.joinUplink?.(socket, { jobId: job.id, legClass: 'client' });
     if (firstBlock) this.#rest.noteRanges();
     download.state = firstBlock

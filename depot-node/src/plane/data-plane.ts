@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { LegSampler } from '../estimates/leg-sampler.ts';
 import type { RunningLegs } from '../estimates/running-legs.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
@@ -20,6 +21,8 @@ export interface PlaneTimeouts {
 export interface DataPlane {
   readonly ownId: string;
   readonly relay: ChoosingRelay;
+  /** Has the close of a connection reset it, be it by this process's death, until the result is called. Left out where no kernel is asked. */
+  readonly resetOnClose?: ((stream: Duplex) => () => void) | undefined;
   readonly watch: LegSampler['watch'];
   /** The legs of what runs, by job. */
   readonly legs: RunningLegs;

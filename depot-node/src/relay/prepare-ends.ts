@@ -63,8 +63,16 @@ export function duplicatePair(
   return undefined;
 }
 
-/** Whether the close of a connection resets it, also when it is the end of this process that closes it. */
-export function resetOnClose(kernel: Kernel, sink: Socket, isReset: boolean): void {
+/**
+ * Has the close of a connection reset it, also when it is the end of this process that closes it. The result has it close as it did
+ * before.
+ */
+export function resetOnClose(kernel: Kernel, sink: Duplex): () => void {
   const descriptor = descriptorUnder(sink);
-  if (descriptor !== undefined) kernel.resetOnClose(descriptor, isReset);
+  if (descriptor === undefined || kernel.isResetOnClose(descriptor)) return () => undefined;
+  kernel.resetOnClose(descriptor, true);
+  return () => {
+    const still = descriptorUnder(sink);
+    if (still !== undefined) kernel.resetOnClose(still, false);
+  };
 }

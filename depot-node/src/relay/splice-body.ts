@@ -53,7 +53,7 @@ async function runBody(
   const { sizeBytes, signal, silenceMs, stallMs, onBytes, watcher } = options;
   const head = stopReading(source);
   // Not even the death of this process may make a cut body look like an ended one.
-  resetOnClose(kernel, sink, true);
+  const restoreClose = resetOnClose(kernel, sink);
   let reported = 0;
   const grow = (bytes: number) => {
     if (bytes > reported) onBytes?.(bytes - reported);
@@ -93,7 +93,7 @@ async function runBody(
   if (report.segments) watcher?.onTags(report.segments);
   grow(bytes);
   const outcome = outcomeOf(report, source, sink, signal);
-  resetOnClose(kernel, sink, false);
+  restoreClose();
   if (report.rest && report.rest.length > 0 && !sink.destroyed) sink.write(report.rest);
   if (outcome === 'source-broke') source.destroy();
   else resumeReading(source);

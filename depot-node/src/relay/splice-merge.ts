@@ -59,6 +59,7 @@ class SpliceMerge implements BodyMerge {
   #isBlocked = false;
   #isOver = false;
   readonly #count: HeldCount | undefined;
+  readonly #restoreClose: () => void;
 
   constructor(components: MergeComponents, sink: Socket, options: MergeOptions, start: MergeStart) {
     const { startByte, endByte, backBytes, stallMs, held } = options;
@@ -70,7 +71,7 @@ class SpliceMerge implements BodyMerge {
     this.#headByte = startByte;
     sink.on('error', ignore);
     // Not even the death of this process may make a cut body look like an ended one.
-    resetOnClose(components.kernel, sink, true);
+    this.#restoreClose = resetOnClose(components.kernel, sink);
     const { end, digestId, tagKey } = start;
     this.#flow = start.thread.begin(
       { type: 'merge', sink: end, startByte, endByte, backBytes, stallMs, held, digestId, tagKey },
@@ -140,7 +141,7 @@ class SpliceMerge implements BodyMerge {
     this.#isBlocked = false;
     this.#headByte = Math.max(this.#headByte, startByte + bytesDown);
     if (segments) watcher?.onTags(segments);
-    resetOnClose(this.#components.kernel, sink, false);
+    this.#restoreClose();
     sink.off('close', this.#flow.cancel).off('error', ignore);
     // How far it came is not known: nothing may go on from here.
     if (end === 'relay-failed') resetConnection(sink);

@@ -21,7 +21,7 @@ interface HandOverOptions {
 export async function handOver(
   { answer, url }: Held & { readonly ok: true },
   response: ServerResponse,
-  { ownId, relay, timeouts }: DataPlane,
+  { ownId, relay, resetOnClose, timeouts }: DataPlane,
   { jobId, onBytes, stop }: HandOverOptions,
 ): Promise<'complete' | 'upstream-broke' | 'successor-left'> {
   const { statusCode, headers: origin, rawHeaders } = answer.head;
@@ -38,6 +38,7 @@ export async function handOver(
   const { silenceMs, stallMs } = timeouts;
   const successor = new ClientBody(response, { stallMs, onBytes });
   successor.begin(statusCode, headers);
+  successor.guard(resetOnClose);
   const end = await sendPart(answer, successor, { relay, signal: stop, silenceMs, stallMs });
   const isWhole = end === 'complete' && (await successor.finish(stop)).state === 'ready';
   if (isWhole) return 'complete';
