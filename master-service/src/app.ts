@@ -1,4 +1,4 @@
-import { formatAuthority, isGetTarget, originForm } from '@longhaul/shared';
+import { formatAuthority, isGetTarget, LonghaulError, originForm } from '@longhaul/shared';
 import {
   asListenFailure,
   authorityOf,
@@ -83,7 +83,7 @@ export interface MasterDeps {
 }
 
 export interface Master {
-  /** Reads the registry, binds the address and serves; gives the public base URL. Rejects with a registered code. */
+  /** Reads the registry, binds the address and serves; gives the public base URL. Rejects with a registered code, `shutting-down` where `close` came first. */
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
@@ -106,6 +106,7 @@ export interface Master {
 export function createMaster(deps: MasterDeps): Master {
   const { config, signingKey, enrolmentSecret } = deps;
   let listening: Listening | undefined;
+  let isEnding = false;
   let closing: Promise<void> | undefined;
   const steadyMs = deps.steadyMs ?? (() => performance.now());
   const clock = new OverlayClock({
@@ -308,10 +309,12 @@ export function createMaster(deps: MasterDeps): Master {
   };
   return {
     async listen() {
+      // What is kept comes first, whatever else takes its time: a master that is asked to end by then writes it again.
       keeper.start();
-      await prefixFiles.start();
       knowledge.enrolment.load(now());
       await registry.load(now());
+      await prefixFiles.start();
+      if (isEnding) throw new LonghaulError('shutting-down');
       for (const { host } of registry.places(now())) sources.note(host, now());
       const { host, port } = config.listen;
       listening = await server.listen(config.listen).catch((failure: unknown) => {
@@ -335,6 +338,7 @@ export function createMaster(deps: MasterDeps): Master {
     },
     drainMs: () => (health.isFollowed ? config.timeouts.drainSeconds * 1000 : 0),
     async close(drainMs = 0) {
+      isEnding = true;
       await health.drain(drainMs);
       closing ??= end();
       await closing;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LonghaulError } from '@longhaul/shared';
 import {
   authorityOf,
   CertificateWatch,
@@ -47,6 +48,8 @@ async function main(): Promise<void> {
     else if (asked.kind === 'version') process.stdout.write(`longhaul-master ${version}\n`);
     else await serve(asked.values.config, version, log);
   } catch (failure) {
+    // A signal came before it was ready, and ends the process.
+    if (failure instanceof LonghaulError && failure.code === 'shutting-down') return;
     const explained = explainFailure('longhaul-master', USAGE, failure);
     if (explained) process.stderr.write(explained.text);
     else log.fatal({ err: failure }, 'could not start');

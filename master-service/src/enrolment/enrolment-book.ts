@@ -30,6 +30,8 @@ export class EnrolmentBook {
   readonly #facts: Facts;
   readonly #store: EnrolmentStore;
   readonly #emit: EmitEvent;
+  /** Whether what earlier runs have kept is known: to write before that would be to forget it. */
+  #isLoaded = false;
   #saving: Promise<void> | undefined;
   /** The last write, done or not. */
   #saved: Promise<void> = Promise.resolve();
@@ -74,6 +76,7 @@ export class EnrolmentBook {
       if (fact.source !== source) store.take(fact, nowMs);
       else if (kind && !this.#facts.own(kind, key)) this.#facts.learn(kind, key, value, nowMs, timeMs);
     }
+    this.#isLoaded = true;
   }
 
   /** The key of a depot that has joined; `undefined` for one that has not. */
@@ -161,12 +164,15 @@ export class EnrolmentBook {
     return ok(undefined);
   }
 
-  /** Writes down what is known now, if that is not being done already; rejects with `state-unusable`. */
+  /**
+   * Writes down what is known now, if that is not being done already; rejects with `state-unusable`. Does nothing before `load` has read what was
+   * kept: a master that is ended while it starts leaves that as it is.
+   */
   save(): Promise<void> {
     // Facts come many at a time: what has been taken in when the turn ends is one file.
     this.#saving ??= Promise.resolve().then(() => {
       this.#saving = undefined;
-      return this.#store.save(this.#kept());
+      return this.#isLoaded ? this.#store.save(this.#kept()) : undefined;
     });
     this.#saved = this.#saving;
     return this.#saving;

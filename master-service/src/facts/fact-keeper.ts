@@ -29,6 +29,8 @@ export class FactKeeper {
   readonly #init: FactKeeperInit;
   #looking: NodeJS.Timeout | undefined;
   #saving: NodeJS.Timeout | undefined;
+  /** Whether what was kept is known: to write before that would be to forget it. */
+  #isRestored = false;
   #isClosed = false;
 
   constructor(init: FactKeeperInit) {
@@ -41,6 +43,7 @@ export class FactKeeper {
     this.#looking = setInterval(() => this.look(), LOOK_MS).unref();
     if (!file) return;
     const restored = file.restore(facts, now());
+    this.#isRestored = true;
     if (restored.facts + restored.refused > 0) onRestored(restored.facts, restored.refused);
     // Its epoch is on disk before anybody could be told of it.
     void this.#saveOn();
@@ -72,6 +75,6 @@ export class FactKeeper {
 
   async #save(): Promise<void> {
     const { facts, file, now, onFailure } = this.#init;
-    await file?.save(facts, now()).catch(onFailure);
+    if (this.#isRestored) await file?.save(facts, now()).catch(onFailure);
   }
 }

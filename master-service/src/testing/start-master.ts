@@ -66,6 +66,13 @@ export const TEST_SECRET = 'a-secret-of-the-tests';
 
 /** Starts a master on a free port of the loopback address. The caller closes `master`. */
 export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster> {
+  const created = createTestMaster(init);
+  const { url } = await created.master.listen();
+  return { ...created, url, port: Number(new URL(url).port) };
+}
+
+/** The same before it starts. */
+export function createTestMaster(init: TestMasterInit = {}): Omit<TestMaster, 'url' | 'port'> {
   const clock = init.clock ?? new TestClock();
   const signingKey = init.signingKey ?? generateSigningKey();
   const events: MasterEvent[] = [];
@@ -88,9 +95,7 @@ export async function startMaster(init: TestMasterInit = {}): Promise<TestMaster
     onEvent: (event) => events.push(event),
     ...('askDepot' in init && !init.askDepot ? {} : { askDepot: init.askDepot ?? believeDepot }),
   });
-  const { url } = await master.listen();
-  const port = Number(new URL(url).port);
-  return { url, port, clock, secret: TEST_SECRET, signingKey, events, master };
+  return { clock, secret: TEST_SECRET, signingKey, events, master };
 }
 
 const believeDepot: AskDepot = async ({ host }) => ok({ addresses: [host] });
