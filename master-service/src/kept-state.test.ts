@@ -39,7 +39,7 @@ function openMaster(clock: TestClock, asTable?: string) {
 
 test('a master that is ended while it reads its files of prefixes leaves what it keeps of tokens and keys as it was', async () => {
   const clock = new TestClock();
-  await new FileEnrolmentStore(openStateFolder(folder)).save([token('pe', clock.nowMs - HOUR_MS)]);
+  await new FileEnrolmentStore(openStateFolder(folder)).save([token('here', clock.nowMs - HOUR_MS)]);
   const before = textOf('enrolment.json');
   const asTable = join(folder, 'as.txt');
   const lines = Array.from(

@@ -177,12 +177,18 @@ describe('where there is no room for what is heard of depots', () => {
 });
 
 /** The registry of one master, and what it has learned. */
-function openRegistry(source: string, kept: readonly KeptDepot[]) {
-  const facts = new Facts({ kinds: [...DEPOT_FACTS, ...ENROLMENT_FACTS], source });
+function openRegistry(source: string, kept: readonly KeptDepot[], epoch = 1) {
+  const facts = new Facts({ kinds: [...DEPOT_FACTS, ...ENROLMENT_FACTS], source, epoch });
+  let saved = kept;
   const registry = new DepotRegistry({
     facts,
     enrolment: new EnrolmentBook({ facts, store: new MemoryEnrolmentStore(), emit: () => {} }),
-    store: { load: async () => kept, save: async () => {} },
+    store: {
+      load: async () => kept,
+      save: async (depots) => {
+        saved = depots;
+      },
+    },
     heartbeatSeconds: 5,
     addresses: POLICY,
   });
@@ -190,7 +196,7 @@ function openRegistry(source: string, kept: readonly KeptDepot[]) {
   const hear = (...others: readonly Facts[]) => {
     for (const other of others) for (const fact of other.store.facts()) facts.store.take(fact, 0);
   };
-  return { facts, registry, hear };
+  return { facts, registry, hear, saved: () => saved };
 }
 
 test('of sixty masters with sixty depots that were all started again each hears of a new depot', async () => {
@@ -205,6 +211,29 @@ test('of sixty masters with sixty depots that were all started again each hears 
   expect((await one.registry.register(depot('new'), stamp, 0)).ok).toBe(true);
   two.hear(one.facts);
   expect(two.registry.record('new')).toEqual(depot('new'));
+});
+
+test('a master that starts with an older copy of its file leads nobody back to where a depot was before', async () => {
+  const [one, other] = [openRegistry('one', []), openRegistry('other', [])];
+  const come = async (port: number, nowMs: number) => {
+    const stamp = { timeMs: nowMs, epoch: `process-${port}`, sequence: 1 };
+    expect((await one.registry.register({ ...depot('d1'), port }, stamp, nowMs)).ok).toBe(true);
+    const record = one.registry.record('d1');
+    if (record) await one.registry.noteProof(record, ok({ addresses: ['127.0.0.1'] }), nowMs);
+  };
+  await come(7000, 0);
+  const copy = one.saved();
+  await come(7001, 10);
+  other.hear(one.facts);
+  const restored = openRegistry('one', copy, 2);
+  await restored.registry.load(20);
+  expect(restored.registry.record('d1')?.port, 'what the copy says').toBe(7000);
+  other.hear(restored.facts);
+  restored.hear(other.facts);
+  for (const { registry } of [other, restored]) {
+    expect(registry.record('d1')?.port).toBe(7001);
+    expect(registry.provedAddress('d1', 20)).toBe('127.0.0.1');
+  }
 });
 
 test('a master that tells of any number of depots makes no more of them known than there may be', () => {

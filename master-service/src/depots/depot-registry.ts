@@ -20,11 +20,11 @@ import {
 import type { EnrolmentBook } from '../enrolment/enrolment-book.ts';
 import { DEPOT_ENROLLED, DEPOT_KEY_REVOKED, DEPOT_OWNED, MAX_DEPOTS } from '../enrolment/enrolment-facts.ts';
 import { type Fact, newestOf } from '../facts/fact.ts';
-import type { Facts } from '../facts/facts.ts';
+import type { Facts, KeptFact } from '../facts/facts.ts';
 import type { PromisedDownload } from '../planning/plans/promised-download.ts';
 import type { ProvedPlace } from './address-proof.ts';
 import { DEPOT_FACTS, DEPOT_HEARD, DEPOT_PROVED, DEPOT_REGISTERED } from './depot-facts.ts';
-import type { DepotRecord, DepotStore } from './depot-store.ts';
+import type { DepotRecord, DepotStore, KeptDepot } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
 import { type DepotState, type News, RegisteredDepot } from './registered-depot.ts';
 
@@ -117,18 +117,15 @@ export class DepotRegistry {
 
   /** Reads what earlier runs have kept, for ever. */
   async load(nowMs: number): Promise<void> {
-    for (const { id, proof, ...place } of await this.#store.load()) {
-      if (this.#enrolment.isRevoked(place.publicKey)) continue;
+    const depots = await this.#store.load();
+    const kept = depots
       // What a file of facts has said already is newer.
-      if (this.#facts.store.newest(DEPOT_OWNED, id)) continue;
-      const provedAtMs = proof?.provedAtMs ?? 0;
-      this.#facts.learn(DEPOT_OWNED, id, { publicKey: place.publicKey }, nowMs, provedAtMs);
-      this.#facts.learn(DEPOT_REGISTERED, id, place, nowMs, provedAtMs);
-      if (!proof) continue;
-      const { onlyFamily } = proof;
-      const proved = { ...place, addresses: [...proof.addresses], onlyFamily };
-      this.#facts.learn(DEPOT_PROVED, id, proved, nowMs, provedAtMs);
-    }
+      .filter(
+        ({ id, publicKey }) =>
+          !this.#enrolment.isRevoked(publicKey) && !this.#facts.store.newest(DEPOT_OWNED, id),
+      )
+      .flatMap(factsOf);
+    this.#facts.recall(kept, nowMs);
     const revoked = this.#revokedBefore ?? [];
     this.#revokedBefore = undefined;
     for (const id of revoked) this.#giveBack(id);
@@ -380,6 +377,27 @@ export class DepotRegistry {
     );
     return this.#order;
   }
+}
+
+/** What a depot in the file says, under the stamps that it was told under. */
+function factsOf({ id: key, publicKey, host, port, tls, proof, told }: KeptDepot): KeptFact[] {
+  const timeMs = proof?.provedAtMs ?? 0;
+  const record = { publicKey, host, port, tls };
+  return [
+    { kind: DEPOT_OWNED.name, key, value: { publicKey }, timeMs, ...told?.owned },
+    { kind: DEPOT_REGISTERED.name, key, value: record, timeMs, ...told?.registered },
+    ...(proof
+      ? [
+          {
+            kind: DEPOT_PROVED.name,
+            key,
+            value: { ...record, addresses: [...proof.addresses], onlyFamily: proof.onlyFamily },
+            timeMs,
+            ...told?.proved,
+          },
+        ]
+      : []),
+  ];
 }
 
 function viewOf(depot: RegisteredDepot, nowMs: number): DepotView {

@@ -19,6 +19,7 @@ const record = (id: string): KeptDepot => ({
   port: 1,
   tls: false,
   proof: { provedAtMs: 1_795_000_000_000, addresses: ['127.0.0.1'], onlyFamily: 'IPv4' },
+  told: { owned: { source: 'pe', epoch: 7, sequence: 3, timeMs: 1_795_000_000_000 } },
 });
 
 const stores: [string, () => DepotStore][] = [

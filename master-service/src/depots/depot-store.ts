@@ -1,6 +1,7 @@
 import { ADDRESS_FAMILIES, DEPOT_ID, LonghaulError } from '@longhaul/shared';
 import type { StateFolder } from '@longhaul/shared/service';
 import * as z from 'zod';
+import type { Fact } from '../facts/fact.ts';
 import type { ProvedAddresses } from './address-proof.ts';
 
 /** What a depot has registered: its address, and the key that its id belongs to. */
@@ -17,7 +18,12 @@ export interface DepotRecord {
 export interface KeptDepot extends DepotRecord {
   /** Of this address; left out where it is new. */
   readonly proof?: ProvedAddresses;
+  /** Who has told what stands here, when, and under which stamp; left out by older versions. */
+  readonly told?: ToldOf<'owned' | 'registered' | 'proved'>;
 }
+
+export type KeptStamp = Pick<Fact, 'source' | 'epoch' | 'sequence' | 'timeMs'>;
+type ToldOf<Name extends string> = { readonly [name in Name]?: KeptStamp };
 
 /** Where the registry outlives the process. */
 export interface DepotStore {
@@ -27,6 +33,13 @@ export interface DepotStore {
 }
 
 const FILE = 'depots.json';
+
+const stampSchema = z.object({
+  source: z.string(),
+  epoch: z.int(),
+  sequence: z.int(),
+  timeMs: z.number(),
+});
 
 // What a newer version has written more is left out: whoever goes back a version must not stand still.
 const fileSchema = z.object({
@@ -42,6 +55,13 @@ const fileSchema = z.object({
           provedAtMs: z.number(),
           addresses: z.array(z.string()).min(1),
           onlyFamily: z.enum(ADDRESS_FAMILIES).exactOptional(),
+        })
+        .exactOptional(),
+      told: z
+        .object({
+          owned: stampSchema.exactOptional(),
+          registered: stampSchema.exactOptional(),
+          proved: stampSchema.exactOptional(),
         })
         .exactOptional(),
     }),

@@ -24,7 +24,7 @@ import {
   DEPOT_REGISTERED,
   DEPOT_TWINS,
 } from './depot-facts.ts';
-import type { DepotRecord, KeptDepot } from './depot-store.ts';
+import type { DepotRecord, KeptDepot, KeptStamp } from './depot-store.ts';
 import { countHeard } from './failure-rate.ts';
 import { FullLine } from './full-line.ts';
 import { PromisedLoad } from './promised-load.ts';
@@ -105,7 +105,21 @@ export class RegisteredDepot {
   /** What outlives the process. */
   get kept(): KeptDepot {
     const { newest } = this.#proof;
-    return newest ? { ...this.#record, proof: newest } : this.#record;
+    const { store } = this.#facts;
+    const { id, publicKey } = this.#record;
+    const isHere = ({ value }: Fact<Place>) => this.#isHere(value);
+    const owned = oldestOf(store.all(DEPOT_OWNED, id).filter(({ value }) => value.publicKey === publicKey));
+    const registered = newestOf(store.all(DEPOT_REGISTERED, id).filter(isHere));
+    const proved = newestOf(store.all(DEPOT_PROVED, id).filter(isHere));
+    return {
+      ...this.#record,
+      ...(newest ? { proof: newest } : {}),
+      told: {
+        ...(owned ? { owned: stampOf(owned) } : {}),
+        ...(registered ? { registered: stampOf(registered) } : {}),
+        ...(proved ? { proved: stampOf(proved) } : {}),
+      },
+    };
   }
 
   /** When any master has heard it last, by this one's clock. */
@@ -351,6 +365,10 @@ export class RegisteredDepot {
 
 function oldestOf<Value>(facts: readonly Fact<Value>[]): Fact<Value> | undefined {
   return facts.toSorted((one, other) => (isYounger(one, other) ? 1 : -1))[0];
+}
+
+function stampOf({ source, epoch, sequence, timeMs }: Fact): KeptStamp {
+  return { source, epoch, sequence, timeMs };
 }
 
 function recordOf(id: string, { publicKey, host, port, tls }: Place): DepotRecord {

@@ -289,3 +289,65 @@ test('a depot that asks again after its key could not be written down is told so
   expect((await one.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
   expect(openBook('one', kept, 3).book.keyOf('d1')).toBe(next);
 });
+
+/** What a store has now, as somebody has copied it. */
+async function copyOf(store: EnrolmentStore): Promise<EnrolmentStore> {
+  await turn();
+  const copy = new MemoryEnrolmentStore();
+  await copy.save(structuredClone(store.load()));
+  return copy;
+}
+
+test('a master that starts with an older copy of its file takes nothing back that others have heard from it since', async () => {
+  const store = new MemoryEnrolmentStore();
+  const [one, other] = [openBook('one', store), openBook('other')];
+  const [key, next, stolen] = [newKey(), newKey(), newKey()];
+  expect(await join(one, 'd1', await createToken(one), key)).toBeUndefined();
+  expect(await join(one, 'd2', await createToken(one), stolen)).toBeUndefined();
+  const token = await createToken(one);
+  const copy = await copyOf(store);
+  expect((await one.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
+  expect((await one.book.revokeKey('d2', stolen, NOW_MS)).ok).toBe(true);
+  expect(await join(one, 'd3', token)).toBeUndefined();
+  other.hear(one);
+  const restored = openBook('one', copy, 2);
+  expect(restored.book.keyOf('d1'), 'what the copy says').toBe(key);
+  restored.hear(other);
+  other.hear(restored);
+  for (const { book } of [restored, other]) {
+    expect([book.keyOf('d1'), book.isRevoked(next), book.isRevoked(stolen)]).toEqual([next, false, true]);
+    expect(book.tokens.list(NOW_MS).find(({ id }) => id === token)).toMatchObject({ state: 'used' });
+  }
+  const third = newKey();
+  expect((await restored.book.renewKey('d1', third, NOW_MS)).ok).toBe(true);
+  other.hear(restored);
+  expect(other.book.keyOf('d1')).toBe(third);
+  expect(openBook('one', await copyOf(copy), 3).book.keyOf('d1')).toBe(third);
+});
+
+test('a master whose file is of an epoch that its clock has not reached is heard all the same', async () => {
+  const store = new MemoryEnrolmentStore();
+  const [one, other] = [openBook('one', store, 9), openBook('other')];
+  expect(await join(one, 'd1', await createToken(one))).toBeUndefined();
+  other.hear(one);
+  await turn();
+  const again = openBook('one', store, 2);
+  const next = newKey();
+  expect((await again.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
+  other.hear(again);
+  expect([again.book.keyOf('d1'), other.book.keyOf('d1')]).toEqual([next, next]);
+});
+
+test('a file of a version that kept no stamps is read, and told to others', async () => {
+  const store = new MemoryEnrolmentStore();
+  const key = newKey();
+  const one = openBook('one', store);
+  expect(await join(one, 'd1', await createToken(one), key)).toBeUndefined();
+  const old = new MemoryEnrolmentStore();
+  await old.save(
+    (await copyOf(store)).load().map(({ kind, key, timeMs, value }) => ({ kind, key, timeMs, value })),
+  );
+  const [again, other] = [openBook('one', old, 2), openBook('other')];
+  other.hear(again);
+  expect([again.book.keyOf('d1'), other.book.keyOf('d1')]).toEqual([key, key]);
+});

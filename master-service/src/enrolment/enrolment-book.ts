@@ -68,14 +68,8 @@ export class EnrolmentBook {
 
   /** Reads what earlier runs have kept. Throws `config-invalid` where that is damaged. */
   load(nowMs: number): void {
-    const { store, source } = this.#facts;
-    for (const fact of this.#store.load()) {
-      const kind = ENROLMENT_FACTS.find(({ name }) => name === fact.kind);
-      const { key, value, timeMs } = fact;
-      // What another one has told stays what that one has told: if each master said all again, there would soon be no room for it.
-      if (fact.source !== source) store.take(fact, nowMs);
-      else if (kind && !this.#facts.own(kind, key)) this.#facts.learn(kind, key, value, nowMs, timeMs);
-    }
+    // What another one has told stays what that one has told: if each master said all again, there would soon be no room for it.
+    this.#facts.recall(this.#store.load(), nowMs);
     this.#isLoaded = true;
   }
 

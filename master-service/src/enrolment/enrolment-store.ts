@@ -12,10 +12,10 @@ const fileSchema = z.object({
       key: z.string(),
       timeMs: z.number(),
       value: z.unknown(),
-      /** Which master has told it, and its stamp. */
-      source: z.string(),
-      epoch: z.int(),
-      sequence: z.int(),
+      /** Which master has told it, and its stamp; left out by the first versions. */
+      source: z.string().optional(),
+      epoch: z.int().optional(),
+      sequence: z.int().optional(),
     }),
   ),
 });

@@ -14,6 +14,11 @@ interface FactsInit {
   readonly startedAtMs?: number;
 }
 
+type Said = Pick<Fact, 'kind' | 'key' | 'timeMs' | 'value'>;
+type ToldAs = Pick<Fact, 'source' | 'epoch' | 'sequence'>;
+/** A fact as a file keeps it: who has told it, and its stamp, are left out where an older version has written it. */
+export type KeptFact = Said & { readonly [part in keyof ToldAs]?: ToldAs[part] | undefined };
+
 /** What this master knows: it learns facts by itself, and holds those of others beside them. */
 export class Facts {
   readonly store: FactStore;
@@ -50,12 +55,22 @@ export class Facts {
    */
   learn<Value>(kind: FactKind<Value>, key: string, value: Value, nowMs: number, timeMs = nowMs): boolean {
     if (kind.isNear && this.#revise(kind, key, value, timeMs)) return true;
-    this.#sequence += 1;
-    const told = kind.toTell?.(value) ?? value;
-    const fact = { kind: kind.name, key, source: this.source, ...this.newest, timeMs, value: told };
-    const taken = this.store.take(fact, nowMs);
-    if (taken.ok && taken.value) this.#onLearned?.(fact);
-    return taken.ok;
+    return this.#say({ kind: kind.name, key, timeMs, value: kind.toTell?.(value) ?? value }, nowMs);
+  }
+
+  /**
+   * Knows again what earlier processes have kept, each fact under the stamp that it was told under: where a file is an older copy, what others have
+   * heard since of the same source comes after it. Only what has no stamp is learned anew.
+   */
+  recall(kept: readonly KeptFact[], nowMs: number): void {
+    const own = kept.flatMap((fact) => (isTold(fact) && fact.source === this.source ? fact.epoch : []));
+    const latest = own.reduce((most, epoch) => Math.max(most, epoch), 0);
+    // The clock was ahead then, and what else knew of that epoch was lost.
+    if (latest >= this.#epoch) this.goOnAfter(latest, nowMs);
+    for (const fact of kept) {
+      if (isTold(fact)) this.store.take(fact, nowMs);
+      else this.#say(fact, nowMs);
+    }
   }
 
   /** Whether this master may learn something of a thing: there is room for it. */
@@ -65,20 +80,27 @@ export class Facts {
 
   /**
    * Goes on in an epoch after this one, in which others hold facts by this master's name: the clock was ahead then, and its file was
-   * lost. What it says must come after them, so all that it has learned is learned again. `false` where no epoch comes after.
+   * lost. What it says must come after them, so all that this process has learned is learned again: what earlier ones have others know as well, or
+   * better. `false` where no epoch comes after.
    */
   goOnAfter(epoch: number, nowMs: number): boolean {
     if (epoch >= Number.MAX_SAFE_INTEGER) return false;
-    const learned = [...this.store.facts()].filter(({ source }) => source === this.source);
+    const learned = [...this.store.facts()].filter(
+      (fact) => fact.source === this.source && fact.epoch === this.#epoch,
+    );
     this.#epoch = epoch + 1;
     this.#sequence = 0;
-    for (const { told: _, ...fact } of learned) {
-      this.#sequence += 1;
-      const again = { ...fact, ...this.newest };
-      const taken = this.store.take(again, nowMs);
-      if (taken.ok && taken.value) this.#onLearned?.(again);
-    }
+    for (const fact of learned) this.#say(fact, nowMs);
     return true;
+  }
+
+  /** Says something under the next stamp; `false` where there is no room for it. */
+  #say({ kind, key, timeMs, value }: Said, nowMs: number): boolean {
+    this.#sequence += 1;
+    const fact = { kind, key, timeMs, value, source: this.source, ...this.newest };
+    const taken = this.store.take(fact, nowMs);
+    if (taken.ok && taken.value) this.#onLearned?.(fact);
+    return taken.ok;
   }
 
   /** Learns what is hardly news under the stamp of what others were told: to them it stays the same. */
@@ -96,4 +118,8 @@ export class Facts {
   tellOthers(tell: (fact: Fact) => void): void {
     this.#onLearned = tell;
   }
+}
+
+function isTold(fact: KeptFact): fact is Fact {
+  return fact.source !== undefined && fact.epoch !== undefined && fact.sequence !== undefined;
 }
