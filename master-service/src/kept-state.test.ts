@@ -7,8 +7,10 @@ import { FileDepotStore } from './depots/depot-store.ts';
 import { FileEnrolmentStore, type KeptEnrolment } from './enrolment/enrolment-store.ts';
 import { FactsFile } from './facts/facts-file.ts';
 import { createTestMaster, TestClock } from './testing/start-master.ts';
+import { askOperatorsMaster } from './testing/test-operator.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const PREFIXES = 20_000;
 
 let folder: string;
@@ -19,14 +21,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');
 
-/** A token, as a master of this name has made it. */
+/** A token for a day, as a master of this name has made it. */
 function token(source: string, timeMs: number): KeptEnrolment {
-  const value = { publicKey: generateKeyPair().publicKey, lifeMs: HOUR_MS };
+  const value = { publicKey: generateKeyPair().publicKey, lifeMs: DAY_MS };
   return { kind: 'join-token', key: 'a'.repeat(16), timeMs, value, source, epoch: 7, sequence: 3 };
 }
 
 /** A master whose files are in the folder. */
-function openMaster(clock: TestClock, asTable?: string) {
+function openMaster(clock: TestClock, asTable?: string, steadyMs?: () => number) {
   const state = openStateFolder(folder);
   return createTestMaster({
     clock,
@@ -34,6 +36,7 @@ function openMaster(clock: TestClock, asTable?: string) {
     enrolmentStore: new FileEnrolmentStore(state),
     factsFile: new FactsFile(state),
     prefixPaths: { asTable },
+    ...(steadyMs ? { steadyMs } : {}),
   });
 }
 
@@ -65,4 +68,32 @@ test('a master that is ended before it starts leaves all that it keeps as it was
   clock.advance(1);
   await openMaster(clock).master.close();
   expect(names.map(textOf)).toEqual(before);
+});
+
+test('a token that has expired stays so when a clock that was days behind at the start is set right', async () => {
+  const made = new TestClock();
+  await new FileEnrolmentStore(openStateFolder(folder)).save([token('here', made.nowMs)]);
+  const before = textOf('enrolment.json');
+  const clock = new TestClock();
+  clock.nowMs = made.nowMs - DAY_MS;
+  let steadyMs = 0;
+  const created = openMaster(clock, undefined, () => steadyMs);
+  const { url } = await created.master.listen();
+  const master = { ...created, url, port: Number(new URL(url).port) };
+  const pass = async (ms: number) => {
+    steadyMs += ms;
+    clock.nowMs += ms;
+    expect((await fetch(`${url}/v1/status`)).status).toBe(200);
+  };
+  clock.nowMs += 3 * DAY_MS;
+  // Nobody is heard who could say which time is right: the one before goes on for a while.
+  for (let times = 0; times < 3; times += 1) await pass(HOUR_MS / 60);
+  expect(created.events).toContainEqual({ type: 'clock-set', byMs: 3 * DAY_MS });
+  const states = async () => {
+    const { tokens } = await askOperatorsMaster(master, { do: 'list-tokens' });
+    return tokens.map(({ id, state }) => [id, state]);
+  };
+  expect(await states()).toEqual([['a'.repeat(16), 'expired']]);
+  await created.master.close();
+  expect(textOf('enrolment.json')).toBe(before);
 });

@@ -154,6 +154,17 @@ describe('a store of facts', () => {
     expect(store.newest(FIGURE, 'a')).toBeDefined();
   });
 
+  test('leaves times that are by an earlier clock as they are until something else is said', () => {
+    const store = new FactStore([FIGURE]);
+    store.take(fact('a', { timeMs: 500 }), 500);
+    store.fixTime(FIGURE.name, 'a', fact('a').source);
+    store.shift(1000);
+    expect(store.newest(FIGURE, 'a')?.timeMs).toBe(500);
+    store.take(fact('a', { timeMs: 1600, sequence: fact('a').sequence + 1 }), 1600);
+    store.shift(1000);
+    expect(store.newest(FIGURE, 'a')?.timeMs).toBe(2600);
+  });
+
   // Half a million through a store that looked for its oldest fact took a minute, and the test's time with it.
   test('that is full takes new facts, however many', () => {
     const many = kind({ most: 100_000 });

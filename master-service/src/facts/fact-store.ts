@@ -30,6 +30,8 @@ interface Table {
 /** Every fact that this master holds: of each kind, key and source the newest. Bounded for each source and over all. */
 export class FactStore {
   readonly #tables = new Map<string, Table>();
+  /** Whose times are by another clock than this process's. */
+  readonly #fixed = new WeakSet<Fact>();
   /** The kinds that are read here. */
   readonly #read: ReadonlySet<string>;
 
@@ -155,11 +157,18 @@ export class FactStore {
     for (const source of sources) this.#forget(table, source, key);
   }
 
-  /** Moves the times of all facts: the clock that they are by was set. */
+  /** Takes note that the time of what a source says of a thing, until it says something else, is by a clock before this process: the one of now may be set. */
+  fixTime(kind: string, key: string, source: string): void {
+    const fact = this.#tables.get(kind)?.bySource.get(source)?.get(key);
+    if (fact) this.#fixed.add(fact);
+  }
+
+  /** Moves the times of all facts but those that are fixed: the clock that they are by was set. */
   shift(byMs: number): void {
     for (const { bySource, watchers } of this.#tables.values()) {
       for (const held of bySource.values()) {
         for (const [key, before] of held) {
+          if (this.#fixed.has(before)) continue;
           const fact = { ...before, timeMs: before.timeMs + byMs };
           held.set(key, fact);
           for (const watcher of watchers) watcher(fact, before);

@@ -60,16 +60,17 @@ export class Facts {
 
   /**
    * Knows again what earlier processes have kept, each fact under the stamp that it was told under: where a file is an older copy, what others have
-   * heard since of the same source comes after it. Only what has no stamp is learned anew.
+   * heard since of the same source comes after it. Only what has no stamp is learned anew. When the clock turns out to be wrong now, they are as old as their times say.
    */
   recall(kept: readonly KeptFact[], nowMs: number): void {
     const own = kept.flatMap((fact) => (isTold(fact) && fact.source === this.source ? fact.epoch : []));
     const latest = own.reduce((most, epoch) => Math.max(most, epoch), 0);
     // The clock was ahead then, and what else knew of that epoch was lost.
     if (latest >= this.#epoch) this.goOnAfter(latest, nowMs);
-    for (const fact of kept) {
-      if (isTold(fact)) this.store.take(fact, nowMs);
-      else this.#say(fact, nowMs);
+    for (const said of kept) {
+      if (isTold(said)) this.store.take(said, nowMs);
+      else this.#say(said, nowMs);
+      this.store.fixTime(said.kind, said.key, said.source ?? this.source);
     }
   }
 
