@@ -4,6 +4,7 @@ import {
   authorityOf,
   ConnectionLimiter,
   DepotSources,
+  type LastSave,
   type StateFolder,
   type TlsMaterial,
 } from '@longhaul/shared/service';
@@ -95,6 +96,8 @@ export interface Master {
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<boolean>;
   /** How long a master that is asked to end should serve on, so that routes which follow its health lead elsewhere before. */
   drainMs(): number;
+  /** What `close` still has to write. */
+  lastSave(): LastSave;
   /**
    * Says that it drains, and serves on for so long; then stops accepting, and finishes running requests for at most a
    * second. Called again with less time when somebody is in a hurry.
@@ -297,15 +300,20 @@ export function createMaster(deps: MasterDeps): Master {
     },
   );
 
-  const end = async () => {
-    health.close();
-    downloads.close();
+  let hasSaved = false;
+  const endServing = async () => {
     await server.close();
     await keys.close();
     await exchange.close();
     // A full disk keeps nothing from ending.
     await knowledge.enrolment.save().catch((error: unknown) => emit({ type: 'failed', error }));
-    await keeper.close();
+  };
+  const end = async () => {
+    health.close();
+    downloads.close();
+    // Much to write takes longer than to end what runs: the one goes on beside the other.
+    await keeper.close(endServing());
+    hasSaved = true;
   };
   return {
     async listen() {
@@ -336,6 +344,7 @@ export function createMaster(deps: MasterDeps): Master {
       if (isTaken) ({ site } = prefixes);
       return isTaken;
     },
+    lastSave: () => ({ withinMs: keeper.closesWithinMs, isDone: hasSaved }),
     drainMs: () => (health.isFollowed ? config.timeouts.drainSeconds * 1000 : 0),
     async close(drainMs = 0) {
       isEnding = true;

@@ -133,6 +133,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
       now: 0,
     },
     close: (graceMs) => master.close(graceMs - GRACE_MS),
+    lastSave: () => master.lastSave(),
     reload: createReload({ started, read, take, nowMs: Date.now, log }),
     log,
   });

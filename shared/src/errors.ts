@@ -709,6 +709,12 @@ export const ERRORS = {
     false,
     'Another service that runs has this state folder: end it, or give each service a folder of its own (stateDir).',
   ),
+  'state-not-saved': entry(
+    0,
+    'depot',
+    false,
+    'The service ended before all that it keeps was written: what it learned last is lost. Look why writing takes so long (stateDir).',
+  ),
   internal: entry(
     500,
     'depot',

@@ -1,9 +1,14 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStateFolder, type StateFolder } from '@longhaul/shared/service';
+import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { OverlayClock } from '../clock/overlay-clock.ts';
 import type { FactKind } from './fact.ts';
 import { FactKeeper } from './fact-keeper.ts';
 import { Facts } from './facts.ts';
+import { FactsFile } from './facts-file.ts';
 
 const HOUR_MS = 3_600_000;
 const NOTE = {
@@ -16,7 +21,7 @@ const NOTE = {
   isKept: true,
 } satisfies FactKind<unknown>;
 
-function keep() {
+function keep(file?: FactsFile) {
   const machine = { wallMs: 100 * HOUR_MS, steadyMs: 0 };
   const facts = new Facts({ kinds: [NOTE] });
   const clock = new OverlayClock({
@@ -27,7 +32,7 @@ function keep() {
   });
   const keeper = new FactKeeper({
     facts,
-    file: undefined,
+    file,
     now: () => clock.now(),
     steadyMs: () => machine.steadyMs,
     sayAgain: () => {},
@@ -71,3 +76,52 @@ test.each([
     await keeper.close();
   },
 );
+
+/** A keeper with a file, and how often that was begun. */
+function keepInFile() {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-keeper-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const state = openStateFolder(folder);
+  let begun = 0;
+  const counted: StateFolder = {
+    ...state,
+    saveParts: (name, parts) => {
+      begun += 1;
+      return state.saveParts(name, parts);
+    },
+  };
+  const kept = keep(new FactsFile(counted));
+  return { ...kept, begun: () => begun, text: () => readFileSync(join(folder, 'facts.jsonl'), 'utf8') };
+}
+
+test('a file is written at once when a master ends, and again when what still ran has changed something', async () => {
+  const { facts, keeper, begun, text } = keepInFile();
+  const before = begun();
+  const others = Promise.withResolvers<undefined>();
+  const closed = keeper.close(others.promise);
+  expect(begun(), 'nobody is waited for').toBe(before + 1);
+  facts.learn(NOTE, 'a', 'the last word', 0);
+  others.resolve(undefined);
+  await closed;
+  expect(text()).toContain('the last word');
+  expect(begun()).toBe(before + 2);
+});
+
+test('a file is written once when a master ends that has nothing to do', async () => {
+  const { facts, keeper, begun, text } = keepInFile();
+  facts.learn(NOTE, 'a', 'the last word', 0);
+  const before = begun();
+  await keeper.close(Promise.resolve());
+  expect(text()).toContain('the last word');
+  expect(begun()).toBe(before + 1);
+});
+
+test('how long the end may take follows what saving took, and is boundless before that is known', async () => {
+  const { keeper, machine } = keepInFile();
+  expect(keeper.closesWithinMs).toBe(Number.POSITIVE_INFINITY);
+  const closed = keeper.close();
+  machine.steadyMs += 2000;
+  await closed;
+  expect(keeper.closesWithinMs).toBe(6000);
+  expect(keep().keeper.closesWithinMs, 'without a file').toBe(0);
+});

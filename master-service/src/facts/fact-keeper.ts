@@ -7,6 +7,8 @@ const LOOK_MS = 1_000;
 const SAVE_MS = 30_000;
 /** ... or a hundred times as long as writing takes, so that it takes one percent of the time. */
 const SAVE_SHARE = 0.01;
+/** Saves at the end: one that runs, the last one, and one more for what has come meanwhile. */
+const SAVES_AT_END = 3;
 
 interface FactKeeperInit {
   readonly facts: Facts;
@@ -32,6 +34,8 @@ export class FactKeeper {
   /** Whether what was kept is known: to write before that would be to forget it. */
   #isRestored = false;
   #isClosed = false;
+  /** How long the last save took; infinity before there was one. */
+  #savedInMs = Number.POSITIVE_INFINITY;
 
   constructor(init: FactKeeperInit) {
     this.#init = init;
@@ -57,24 +61,34 @@ export class FactKeeper {
     facts.store.sweep(nowMs);
   }
 
-  async close(): Promise<void> {
+  /** How long `close` may take, by how long saving took last; infinity where nothing was saved yet. */
+  get closesWithinMs(): number {
+    return this.#init.file ? SAVES_AT_END * this.#savedInMs : 0;
+  }
+
+  /** Saves at once, while others still end, and what those have changed once they have. */
+  async close(others: Promise<unknown> = Promise.resolve()): Promise<void> {
     clearInterval(this.#looking);
     this.#isClosed = true;
     clearTimeout(this.#saving);
-    await this.#save();
+    const { sequence } = this.#init.facts.newest;
+    await Promise.all([this.#save(), others]);
+    // What other masters have told meanwhile they tell again.
+    if (this.#init.facts.newest.sequence !== sequence) await this.#save();
   }
 
   async #saveOn(): Promise<void> {
-    const { steadyMs } = this.#init;
-    const beganMs = steadyMs();
     await this.#save();
     if (this.#isClosed) return;
-    const waitMs = Math.max(SAVE_MS, (steadyMs() - beganMs) / SAVE_SHARE);
+    const waitMs = Math.max(SAVE_MS, this.#savedInMs / SAVE_SHARE);
     this.#saving = setTimeout(() => void this.#saveOn(), waitMs).unref();
   }
 
   async #save(): Promise<void> {
-    const { facts, file, now, onFailure } = this.#init;
-    if (this.#isRestored) await file?.save(facts, now()).catch(onFailure);
+    const { facts, file, now, steadyMs, onFailure } = this.#init;
+    if (!this.#isRestored) return;
+    const beganMs = steadyMs();
+    await file?.save(facts, now()).catch(onFailure);
+    this.#savedInMs = steadyMs() - beganMs;
   }
 }

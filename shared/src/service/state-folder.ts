@@ -5,6 +5,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -19,6 +20,9 @@ import { fileReason } from './system-failure.ts';
 /** Only the service's own account may read its state: keys and secrets are among it. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
+/** No two saves have one temporary file. */
+const TEMPORARY_BYTES = 6;
+const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
 /** What file systems say that write no folder through to the disk. */
 const NO_FOLDER_SYNC: ReadonlySet<unknown> = new Set([
   'EINVAL',
@@ -214,6 +218,17 @@ function unusable(path: string, cause: unknown): LonghaulError {
   return new LonghaulError('state-unusable', { detail: `${path}: ${fileReason(cause)}`, cause });
 }
 
+/**
+ * Removes what saves have left that were cut, by a crash or a power cut. For a service that has the folder for itself: what another one is writing
+ * looks the same.
+ */
+export function removeCutSaves(path: string): void {
+  for (const name of readdirSync(path)) {
+    // What cannot be removed is in nobody's way.
+    if (TEMPORARY.test(name)) rmSync(join(path, name), { force: true });
+  }
+}
+
 function temporaryFor(path: string): string {
-  return `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  return `${path}.${randomBytes(TEMPORARY_BYTES).toString('hex')}.tmp`;
 }

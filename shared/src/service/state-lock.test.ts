@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -49,6 +49,19 @@ test('a state folder has one process at a time, by whatever path; one that was k
   await held(second);
   expect(statSync(join(folder, 'lock')).size, 'nothing is written, as on a full disk').toBe(0);
   if (process.platform !== 'win32') expect(statSync(join(folder, 'lock')).mode & 0o777).toBe(0o600);
+});
+
+test('what saves have left that were cut is gone when a folder is locked, and nothing else', async () => {
+  const folder = testFolder();
+  const left = ['facts.jsonl.0123456789ab.tmp', 'enrolment.json.ffffffffffff.tmp'];
+  const others = ['facts.jsonl', 'note.tmp', 'facts.jsonl.0123456789ab.tmp.txt'];
+  for (const name of [...left, ...others]) writeFileSync(join(folder, name), name);
+  await held(holder(folder));
+  expect(readdirSync(folder).toSorted()).toEqual([...others, 'lock'].toSorted());
+  // A save of the service that runs, beside which another one is refused.
+  writeFileSync(join(folder, left[0] ?? ''), '');
+  expect(await text(holder(folder).stdout)).toMatch(/^state-in-use/);
+  expect(readdirSync(folder)).toContain(left[0]);
 });
 
 test('a folder in which nothing can be locked is refused as unusable', async () => {

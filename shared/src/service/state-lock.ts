@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LonghaulError } from '../errors.ts';
+import { removeCutSaves } from './state-folder.ts';
 import { fileReason } from './system-failure.ts';
 
 const FILE = 'lock';
@@ -14,7 +15,7 @@ const held: DatabaseSync[] = [];
 
 /**
  * Keeps a state folder for this process alone, until it ends, however that happens. Two services on one folder would write over each other's keys
- * and facts. Throws `state-in-use` where another one has it, `state-unusable` where nothing can be locked there.
+ * and facts. What earlier ones could not write to the end is removed. Throws `state-in-use` where another one has it, `state-unusable` where nothing can be locked there.
  *
  * Node gives no file locks, and what stands in a file says little: a pid is another process's after a crash, and each container has a process 1.
  * SQLite, which is part of Node, takes the kernel's lock of a file, on all systems: it belongs to the file, whichever namespace or mount leads to it,
@@ -28,6 +29,7 @@ export function lockStateFolder(folder: string): void {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     held.push(database);
     chmodSync(path, FILE_MODE);
+    removeCutSaves(folder);
   } catch (cause) {
     if (cause instanceof Error && 'errcode' in cause && cause.errcode === BUSY)
       throw new LonghaulError('state-in-use', { detail: folder, cause });

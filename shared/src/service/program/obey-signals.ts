@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import { LonghaulError } from '../../errors.ts';
 import { EndRequests, type Urgency } from './end-requests.ts';
 import { findNpmRun } from './npm-run.ts';
 import { linuxProcesses } from './process-table.ts';
@@ -12,10 +13,19 @@ const MISSES_OF_NPM = 2;
 const SAME_HANG_UP_MS = 3000;
 /** Past its time a service that is ending is not waited for. */
 const PATIENCE_MS = 400;
+/** Nor is one that still writes, however long that took it before: with 16 s until a master begins to end, supervisors that wait for 30 s have not lost theirs. */
+const MOST_SAVING_MS = 10_000;
 
 interface Log {
   readonly info: (fields: object, message: string) => void;
   readonly error: (fields: object, message: string) => void;
+}
+
+/** What a service writes as it ends. */
+export interface LastSave {
+  /** How long that may take, by how long it took before; infinity where nobody knows. */
+  readonly withinMs: number;
+  readonly isDone: boolean;
 }
 
 /** A service that signals control. */
@@ -26,6 +36,8 @@ export interface ControlledService {
   readonly close: (graceMs: number) => Promise<void>;
   /** Reads again what can be read again while it runs; never throws. */
   readonly reload: () => void;
+  /** Left out where nothing has to be written. */
+  readonly lastSave?: () => LastSave;
   readonly log: Log;
 }
 
@@ -44,7 +56,18 @@ export function obeySignals(service: ControlledService): void {
     const graceMs = service.graceMs[decided];
     log.info({ withinSeconds: graceMs / 1000 }, `ends: ${why}`);
     clearTimeout(limit);
-    limit = setTimeout(() => process.exit(0), graceMs + PATIENCE_MS);
+    // Who is in such a hurry does not wait for a disk.
+    const savingMs = decided === 'now' ? 0 : (service.lastSave?.().withinMs ?? 0);
+    limit = setTimeout(
+      () => {
+        if (service.lastSave?.().isDone === false) {
+          const { code, message } = new LonghaulError('state-not-saved');
+          log.error({ code }, message);
+        }
+        process.exit(0);
+      },
+      graceMs + Math.max(PATIENCE_MS, Math.min(savingMs, MOST_SAVING_MS)),
+    );
     service.close(graceMs).then(
       () => process.exit(0),
       (failure: unknown) => {
