@@ -16,10 +16,18 @@ import {
 
 /** A master answers from memory, and writes one small file. */
 const ANSWER_TIMEOUT_MS = 10_000;
-const WILDCARDS = new Map([
-  ['::', '::1'],
-  ['0.0.0.0', '127.0.0.1'],
+/** Where to find who listens at all addresses. '::' is those of both families, of which a machine may have one. */
+const WILDCARDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['::', ['::1', '127.0.0.1']],
+  ['0.0.0.0', ['127.0.0.1']],
 ]);
+
+interface Answer {
+  readonly status: number;
+  readonly code: string;
+  readonly proof: string;
+  readonly text: string;
+}
 
 /**
  * Asks the master that runs on this machine with this configuration and this state folder. Rejects with its code, `master-unreachable` where it
@@ -36,7 +44,6 @@ export async function askOwnMaster(
   const signed = signRequest({ method: 'POST', path: ENROLMENT_PATH, stamp, body }, sign);
   const name = publicUrl === undefined ? '' : new URL(publicUrl).hostname;
   const options = {
-    host: WILDCARDS.get(listen.host) ?? listen.host,
     port: listen.port,
     method: 'POST',
     path: ENROLMENT_PATH,
@@ -48,15 +55,16 @@ export async function askOwnMaster(
     },
     signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
   };
-  const answer = await new Promise<{ status: number; code: string; proof: string; text: string }>(
-    (resolve, reject) => {
+  const askAt = (host: string) =>
+    new Promise<Answer>((resolve, reject) => {
       const outgoing = tls
         ? requestHttps({
             ...options,
+            host,
             rejectUnauthorized: false,
             ...(name === '' || isIP(name) ? {} : { servername: name }),
           })
-        : requestHttp(options);
+        : requestHttp({ ...options, host });
       outgoing.once('error', reject).once('response', (response) => {
         const { [HEADERS.error]: code = '', [HEADERS.signature]: proof = '' } = response.headers;
         text(response)
@@ -71,10 +79,8 @@ export async function askOwnMaster(
           .catch(reject);
       });
       outgoing.end(body);
-    },
-  ).catch((cause: unknown) => {
-    throw new LonghaulError('master-unreachable', { detail: 'the master must run on this machine', cause });
-  });
+    });
+  const answer = await askOneOf(WILDCARDS.get(listen.host) ?? [listen.host], askAt);
   if (answer.status !== 200) {
     throw new LonghaulError(isWireErrorCode(answer.code) ? answer.code : 'master-bad-answer', {
       detail: `the master answered ${answer.status}`,
@@ -88,4 +94,21 @@ export async function askOwnMaster(
   )
     throw new LonghaulError('master-bad-answer');
   return read.data;
+}
+
+/** Asks where anybody can be connected to. What may have been heard is not asked again. */
+async function askOneOf(hosts: readonly string[], askAt: (host: string) => Promise<Answer>): Promise<Answer> {
+  const reasons: string[] = [];
+  for (const [at, host] of hosts.entries()) {
+    try {
+      return await askAt(host);
+    } catch (cause) {
+      reasons.push(cause instanceof Error ? cause.message : String(cause));
+      const isUnheard = cause instanceof Error && 'syscall' in cause && cause.syscall === 'connect';
+      if (isUnheard && at + 1 < hosts.length) continue;
+      const detail = `the master must run on this machine: ${reasons.join('; ')}`;
+      throw new LonghaulError('master-unreachable', { detail, cause });
+    }
+  }
+  throw new LonghaulError('master-unreachable');
 }
