@@ -7,8 +7,11 @@ import { readdirSync, statSync, utimesSync } from 'node:fs';
 import nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { noteHangUps } from '@longhaul/shared/early-hang-ups';
 import { stopOnOldNode } from '@longhaul/shared/runs-typescript';
 
+// Before all that takes time: a supervisor that lets a service read its certificate again would end one that has just begun.
+noteHangUps();
 stopOnOldNode();
 
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(

@@ -9,6 +9,17 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startTestMaster } from './testing/test-master.ts';
 
 const PROGRAM = join(import.meta.dirname, 'main.ts');
+const BIN = join(import.meta.dirname, 'longhaul-depot.mjs');
+/** Has a program get SIGHUP while its sources are being loaded. */
+const HANG_UP_EARLY = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    load(url, context, next) {
+      if (url.endsWith('/src/main.ts')) process.kill(process.pid, 'SIGHUP');
+      return next(url, context);
+    },
+  });
+`)}`;
 
 let folder: string;
 beforeAll(() => {
@@ -62,6 +73,24 @@ describe('a depot as a program', () => {
     expect(code).toBe(1);
   });
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a depot that gets SIGHUP while its sources are loaded becomes ready, and reads its files once more then',
+  async () => {
+    const config = join(folder, 'depot.yaml');
+    const child = spawn(process.execPath, ['--import', HANG_UP_EARLY, BIN, '--config', config], {
+      env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const log = text(child.stderr);
+    const exited = once(child, 'exit');
+    const [line] = (await Promise.race([once(child.stdout, 'data'), exited])) as unknown[];
+    expect(String(line)).toMatch(/^ready /);
+    child.kill('SIGINT');
+    expect(await exited).toEqual([0, null]);
+    expect((await log).match(/"msg":"reloaded: /g)).toHaveLength(1);
+  },
+);
 
 /** Starts a depot of a test master with this secret; ends it with the test. */
 async function joinOverlay(secret: string, ...more: readonly string[]) {

@@ -4,6 +4,7 @@ import { LonghaulError } from '@longhaul/shared';
 import {
   CertificateWatch,
   createReload,
+  endByHangUps,
   explainFailure,
   lockStateFolder,
   obeySignals,
@@ -34,9 +35,11 @@ const version = packageVersion(new URL('../package.json', import.meta.url));
 
 try {
   if (isDoctor) {
+    endByHangUps();
     const { runDoctor } = await import('./doctor/doctor-command.ts');
     process.exitCode = await runDoctor(rest, { write, version, nowMs: Date.now });
   } else if (command === 'join' || command === 'rotate-key') {
+    endByHangUps();
     const { runJoin, runRotateKey } = await import('./join/enrol-command.ts');
     const run = command === 'join' ? runJoin : runRotateKey;
     if (!(await run(rest, { write, stdin: process.stdin, nowMs: Date.now }))) write(USAGE);
@@ -81,7 +84,7 @@ async function serve(configFile: string): Promise<void> {
     observe: createEventLog(log, Date.now),
     nowMs: Date.now,
   });
-  obeySignals({
+  const answerHangUps = obeySignals({
     graceMs: { drain: config.timeouts.drainSeconds * 1000, soon: INTERRUPT_GRACE_MS, now: 0 },
     close: async (graceMs) => {
       await depot.close(graceMs);
@@ -102,6 +105,7 @@ async function serve(configFile: string): Promise<void> {
   });
 
   const { url, membership } = await depot.listen();
+  answerHangUps();
   certificates.start();
   tell();
   watchHeap(

@@ -12,6 +12,17 @@ import { selfSigned } from '@longhaul/shared/service';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('longhaul-master.mjs', import.meta.url));
+/** Has a program get SIGHUP while its sources are being loaded. */
+const HANG_UP_EARLY = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  registerHooks({
+    load(url, context, next) {
+      if (url.endsWith('/src/main.ts')) process.kill(process.pid, 'SIGHUP');
+      return next(url, context);
+    },
+  });
+`)}`;
 const CONFIG = `
 listen: { host: 127.0.0.1, port: 0 }
 stateDir: state
@@ -146,6 +157,32 @@ test.skipIf(process.platform === 'win32')(
     ]);
     await configFile(`${CONFIG}prefixes: { site: pe }\n`);
     expect(await told('reloaded: prefixes')).toEqual(['reloaded: prefixes']);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a master that gets SIGHUP while its sources are loaded becomes ready, and reads its files once more then',
+  async () => {
+    const config = await configFile(CONFIG);
+    const child = spawn(process.execPath, ['--import', HANG_UP_EARLY, PROGRAM, '--config', config]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const log = text(child.stderr);
+    const [line] = (await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])) as unknown[];
+    expect(String(line)).toMatch(/^ready /);
+    const exit = exitOf(child);
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+    expect((await log).match(/"msg":"reloaded: /g)).toHaveLength(1);
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a command that gets SIGHUP while its sources are loaded ends by it',
+  async () => {
+    const command = ['list-tokens', '--config', await configFile(CONFIG)];
+    const child = spawn(process.execPath, ['--import', HANG_UP_EARLY, PROGRAM, ...command]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    expect(await once(child, 'exit')).toEqual([null, 'SIGHUP']);
   },
 );
 

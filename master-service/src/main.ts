@@ -6,6 +6,7 @@ import {
   authorityOf,
   CertificateWatch,
   createReload,
+  endByHangUps,
   explainFailure,
   lockStateFolder,
   obeySignals,
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
   try {
     const [command, ...rest] = process.argv.slice(2);
     if (isEnrolmentCommand(command)) {
+      endByHangUps();
       if (!(await runEnrolment(command, rest, (text) => process.stdout.write(text))))
         process.stdout.write(USAGE);
       return;
@@ -124,7 +126,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     // What no file is named for is taken at once.
     return isFile ? ['prefixes'] : [];
   };
-  obeySignals({
+  const answerHangUps = obeySignals({
     graceMs: {
       get drain() {
         return master.drainMs() + GRACE_MS;
@@ -138,6 +140,7 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
     log,
   });
   const { url } = await master.listen();
+  answerHangUps();
   certificates.start();
   process.stdout.write(`ready ${JSON.stringify({ url })}\n`);
   process.send?.({ ready: { url } });

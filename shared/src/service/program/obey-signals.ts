@@ -1,5 +1,6 @@
 import { isatty } from 'node:tty';
 import { LonghaulError } from '../../errors.ts';
+import { takeHangUps } from './early-hang-ups.mjs';
 import { EndRequests, type Urgency } from './end-requests.ts';
 import { findNpmRun } from './npm-run.ts';
 import { linuxProcesses } from './process-table.ts';
@@ -44,9 +45,10 @@ export interface ControlledService {
 /**
  * Lets a service do what operators expect of its process: SIGTERM drains it, SIGINT gives it a moment, either again ends it
  * at once, SIGHUP reloads. It ends, too, with the program that started it as a child with a channel, with the terminal
- * that it was started in, and with the npm that runs it. Ends the process with 0.
+ * that it was started in, and with the npm that runs it. Ends the process with 0. To be called when it is ready: what it gives. A hang-up that came
+ * before, from the first module on, is answered by one reload then.
  */
-export function obeySignals(service: ControlledService): void {
+export function obeySignals(service: ControlledService): () => void {
   const { log } = service;
   const requests = new EndRequests(() => performance.now());
   let limit: NodeJS.Timeout | undefined;
@@ -78,14 +80,19 @@ export function obeySignals(service: ControlledService): void {
   };
   const terminal = new Terminal(isatty);
   let hungUpAtMs = Number.NEGATIVE_INFINITY;
-  const onHangUp = () => {
+  let isReady = false;
+  let isAsked = false;
+  const takeHangUp = (isOfTerminal: boolean) => {
     hungUpAtMs = performance.now();
-    if (process.platform === 'win32' || terminal.hangsUp) end('the terminal was closed', 'drain', false);
-    else service.reload();
+    if (process.platform === 'win32' || isOfTerminal) end('the terminal was closed', 'drain', false);
+    else if (isReady) service.reload();
+    else isAsked = true;
   };
   process.on('SIGTERM', () => end('SIGTERM', 'drain', true));
   process.on('SIGINT', () => end('SIGINT', 'soon', true));
-  process.on('SIGHUP', onHangUp);
+  process.on('SIGHUP', () => takeHangUp(terminal.hangsUp));
+  const early = takeHangUps();
+  if (early) takeHangUp(early.isOfTerminal);
   if (process.channel)
     process.on('disconnect', () => end('the program that started it has gone', 'soon', false));
   setInterval(() => terminal.look(), LOOK_MS).unref();
@@ -94,6 +101,21 @@ export function obeySignals(service: ControlledService): void {
       log.info({}, 'goes on without npm, which was hung up');
     else end('the npm that ran it has gone', 'drain', false);
   });
+  return () => {
+    isReady = true;
+    if (isAsked) service.reload();
+  };
+}
+
+/** Lets a hang-up end this program, as it does any that is no service. */
+export function endByHangUps(): void {
+  const end = () => {
+    process.off('SIGHUP', end);
+    process.kill(process.pid, 'SIGHUP');
+  };
+  // One that has come is told of at the next turn of the event loop, to whoever listens then.
+  process.on('SIGHUP', end);
+  if (takeHangUps()) end();
 }
 
 /** Calls back, once, when the npm that runs this program in its foreground has gone; Linux only. */

@@ -1,0 +1,2 @@
+export function noteHangUps(): void;
+export function takeHangUps(): { readonly isOfTerminal: boolean } | undefined;
