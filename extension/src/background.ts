@@ -222,7 +222,12 @@ async function noteMaster(outcome: Outcome | object | undefined): Promise<void> 
 /** What the browser itself keeps follows the settings. */
 async function keepInStep(): Promise<void> {
   const { enabled, bypassKey } = await takeSettings();
-  await Promise.all([watchClicks(enabled && bypassKey !== 'none'), divert.look(), lookAtTunnels()]);
+  await Promise.all([
+    watchClicks(enabled && bypassKey !== 'none'),
+    divert.look(),
+    lookAtTunnels(),
+    isChromium || way.keepInStep?.(),
+  ]);
 }
 
 function askName(item: DownloadItem, suggest: Suggest): boolean {

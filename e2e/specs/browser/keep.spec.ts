@@ -1,5 +1,5 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
-import { isLookedAfter, jobState, jobTries, shownNotices } from '../../fixtures/ask-addon.ts';
+import { changeSettings, isLookedAfter, jobState, jobTries, shownNotices } from '../../fixtures/ask-addon.ts';
 import {
   beginThroughDepots,
   bytesOnDisk,
@@ -212,6 +212,32 @@ test('a file of which the site states another digest comes once over other depot
   expect(asked.at(-1)).toBeUndefined();
   expect(world.origin.sentBytes(path).toDepots).toBeLessThan(2.5 * LARGE_BYTES);
   await expect.poll(() => isLookedAfter(user, name)).toBe(true);
+});
+
+test('what is paused when the add-on is switched off goes on at the site, and no master is asked for it', async ({
+  user,
+  world,
+}) => {
+  test.skip(user.kind === 'chromium', 'there it goes on at the depot that it was led to');
+  const name = 'huge-switched-off.bin';
+  await begin(user, world, name);
+  const id = await user.addonCall<number>(
+    `const [download] = await browser.downloads.search({ query: [args[0]], state: 'in_progress' });
+    await browser.downloads.pause(download.id);
+    return download.id;`,
+    name,
+  );
+  const before = requestsOf(world, name).length;
+  await changeSettings(user, { enabled: false });
+  const rules =
+    'return (await browser.declarativeNetRequest.getSessionRules()).map(({ action }) => action.type)';
+  await expect.poll(() => user.addonCall<string[]>(rules)).not.toContain('redirect');
+  await user.addonCall('browser.downloads.resume(args[0])', id);
+  await expectFile(user, name);
+  const after = requestsOf(world, name).slice(before);
+  expect(after.map(({ headers }) => headers.via)).toEqual(after.map(() => undefined));
+  expectNoByteTwice(world, name, before);
+  await changeSettings(user, { enabled: true });
 });
 
 async function begin(user: TestBrowser, world: World, name: string): Promise<void> {

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { JobStore } from '../jobs/job-store.ts';
+import type { Settings } from '../settings/settings.ts';
 import { job } from '../testing/job.ts';
 import { memoryArea } from '../testing/memory-area.ts';
+import { settings } from '../testing/settings.ts';
 import { JobRules } from './job-rules.ts';
 
 const ORIGIN = 'https://origin.example/file.iso';
@@ -13,7 +15,9 @@ function setUp() {
     lead: async ({ id, to }: { readonly id: number; readonly to: string }) => void log.push(`${id} to ${to}`),
     release: async (id: number) => void log.push(`no ${id}`),
   };
-  return { jobs, log, rules: new JobRules({ jobs, leadRules }) };
+  const set = { now: settings() };
+  const change = (patch: Partial<Settings>) => void Object.assign(set, { now: settings(patch) });
+  return { jobs, log, change, rules: new JobRules({ jobs, leadRules, settings: async () => set.now }) };
 }
 
 it('leads a job to the master while its way is a chain, and lets it go to the origin itself after that', async () => {
@@ -38,4 +42,53 @@ it('knows the rule of a job that an older version has stored, and gives its numb
   expect(await rules.nextId()).toBe(9);
   await rules.release(older);
   expect(log).toEqual(['no 7']);
+});
+
+describe('when the settings change while a download comes through depots', () => {
+  const ADOPTED = 'https://depot.example/begun';
+
+  it.each<[string, Partial<Settings>]>([
+    ['switched off', { enabled: false }],
+    ['the site never to be touched', { sitesOff: ['page.example'] }],
+    ['depots to see nothing of the site', { sitesTunnel: ['origin.example'] }],
+    ['another master', { master: 'https://other.example' }],
+    ['no master', { master: '' }],
+  ])('what is asked for again does not go to the master of before: %s', async (_what, changed) => {
+    const { jobs, log, change, rules } = setUp();
+    await jobs.add(job({ key: 'taken', url: ORIGIN, leadRuleId: 4 }));
+    await jobs.add(job({ key: 'adopted', url: ADOPTED, leadRuleId: 5 }));
+    await rules.keepInStep();
+    expect(log).toEqual([]);
+    change(changed);
+    await rules.keepInStep();
+    expect(log).toEqual(['no 4', `5 to ${ORIGIN}#lh-direct`]);
+    expect(await jobs.all()).toMatchObject([{ way: 'chain' }, { way: 'chain' }]);
+  });
+
+  it('nothing that was decided before leads there later', async () => {
+    const { log, change, rules } = setUp();
+    change({ enabled: false });
+    await rules.lead(job({ url: ORIGIN, leadRuleId: 4 }));
+    expect(log).toEqual(['no 4']);
+  });
+
+  it('a download that the user himself has sent through depots is led there on, but to no other master', async () => {
+    const { jobs, log, change, rules } = setUp();
+    await jobs.add(job({ url: ORIGIN, leadRuleId: 4, originalId: -1 }));
+    change({ enabled: false, sitesOff: ['origin.example'] });
+    await rules.keepInStep();
+    expect(log).toEqual([]);
+    change({ master: 'https://other.example' });
+    await rules.keepInStep();
+    expect(log).toEqual(['no 4']);
+  });
+
+  it('what has ended, or comes from the site as it is, has no rule that could follow', async () => {
+    const { jobs, log, change, rules } = setUp();
+    for (const patch of [{ state: 'done' }, { state: 'lost' }, { way: 'direct' }] as const)
+      await jobs.add(job({ key: JSON.stringify(patch), ...patch }));
+    change({ enabled: false });
+    await rules.keepInStep();
+    expect(log).toEqual([]);
+  });
 });

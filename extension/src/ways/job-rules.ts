@@ -1,12 +1,17 @@
 import type { LeadRules } from '../browser/lead-rules.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { mayBeTold } from '../judge/rules.ts';
+import { isByMaster } from '../judge/why-unfit.ts';
+import type { Settings } from '../settings/settings.ts';
 import { directUrl } from '../url-fragment.ts';
 import { headersOf } from './way.ts';
 
 export interface JobRulesDependencies {
   readonly jobs: JobStore;
   readonly leadRules: LeadRules;
+  /** As for downloads: switched off until the user has consented. */
+  readonly settings: () => Promise<Settings>;
 }
 
 /** The rules by which Firefox leads the requests of jobs, one for each job. */
@@ -25,12 +30,28 @@ export class JobRules {
     return this.#lastId;
   }
 
-  /** Leads the requests of a job to the master, or to the origin: there, too, if its own address is not the origin's. */
-  lead(job: Job): Promise<void> {
-    const { way, url: from, masterUrl, originUrl } = job;
-    if (way === 'direct' && from === originUrl) return this.release(job);
-    const to = way === 'chain' ? masterUrl : directUrl(originUrl);
+  /**
+   * Leads the requests of a job to the master, while the user wants that one to be told of it, or to the origin: there, too, if its own
+   * address is not the origin's.
+   */
+  async lead(job: Job): Promise<void> {
+    const { url: from, masterUrl, originUrl } = job;
+    const isByDepots = job.way === 'chain' && (await this.#mayLead(job));
+    if (!isByDepots && from === originUrl) return this.release(job);
+    const to = isByDepots ? masterUrl : directUrl(originUrl);
     return this.#deps.leadRules.lead({ id: idOf(job), from, to, headers: headersOf(job) });
+  }
+
+  /** The settings have changed: no request is led to a master any more that the user does not want told of it. What runs runs on. */
+  async keepInStep(): Promise<void> {
+    const all = await this.#deps.jobs.all();
+    const led = all.filter(({ way, state }) => way === 'chain' && state !== 'done' && state !== 'lost');
+    await Promise.all(led.map(async (job) => (await this.#mayLead(job)) || this.lead(job)));
+  }
+
+  async #mayLead(job: Job): Promise<boolean> {
+    const set = await this.#deps.settings();
+    return isByMaster(job.masterUrl, set.master) && mayBeTold(job, set);
   }
 
   release(job: Job): Promise<void> {

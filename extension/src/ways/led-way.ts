@@ -274,6 +274,10 @@ export class LedWay implements Way {
     return this.#rules.release(job);
   }
 
+  keepInStep(): Promise<void> {
+    return this.#rules.keepInStep();
+  }
+
   /** From now on its resumptions are led to the master, too: by itself it would ask the same depot. */
   async adopt(job: Job): Promise<void> {
     const { jobs } = this.#deps;

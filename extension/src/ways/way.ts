@@ -40,6 +40,8 @@ export interface Way extends Continuation {
   adopt(job: Job): Promise<void>;
   /** Takes up a job that an earlier life of the background left while it put it in the original's place. */
   recover(job: Job): Promise<void>;
+  /** The settings have changed; left out where nothing leads what is asked for again. */
+  keepInStep?(): Promise<void>;
 }
 
 /** Times that one job is started again from the first byte; more would be a loop. */
