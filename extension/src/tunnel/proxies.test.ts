@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { introductionPort } from '@longhaul/shared';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import * as browserApi from '../browser/browser-api.ts';
 import { NOW_MS } from '../testing/fake-downloads.ts';
 import type { StandingTunnel } from './leads.ts';
 import { ProxyPerRequest } from './proxy-per-request.ts';
@@ -224,6 +225,20 @@ describe('Firefox', () => {
     expect(browser.urls).toEqual([PATTERN]);
     proxies.watch([]);
     expect(browser.onRequest).toBeUndefined();
+  });
+
+  it('asks again once the user has given back the permission that he had taken away', () => {
+    const { api } = browserApi;
+    const given = api.proxy;
+    const proxies = new ProxyPerRequest(async () => tunnel);
+    proxies.watch([PATTERN]);
+    // Firefox takes the listener with it.
+    Object.assign(browser, { onRequest: undefined, urls: [] });
+    Object.assign(api, { proxy: undefined });
+    proxies.watch([PATTERN]);
+    Object.assign(api, { proxy: given });
+    proxies.watch([PATTERN]);
+    expect(browser.urls).toEqual([PATTERN]);
   });
 
   it('leads a request by its ticket, else directly, and as the user has set it where there is no tunnel', async () => {

@@ -54,10 +54,12 @@ export class ProxyPerRequest implements Proxies {
 
   watch(patterns: readonly string[]): void {
     const proxies = firefoxProxies();
-    if (!proxies || patterns.join(' ') === this.#patterns) return;
-    proxies.onRequest.removeListener(this.#listener);
-    if (patterns.length > 0) proxies.onRequest.addListener(this.#listener, { urls: patterns });
-    this.#patterns = patterns.join(' ');
+    // With its permission the listener is gone, too.
+    const wanted = proxies ? patterns.join(' ') : '';
+    if (wanted === this.#patterns) return;
+    this.#patterns = wanted;
+    proxies?.onRequest.removeListener(this.#listener);
+    if (wanted) proxies?.onRequest.addListener(this.#listener, { urls: patterns });
   }
 
   async lead(): Promise<void> {
