@@ -589,26 +589,45 @@ describe('a chain to which nothing comes any more, where another way costs no by
 
 describe('a browser that was started again, and numbers its downloads anew,', () => {
   const PLACE = { folder: '/home/u/Downloads', name: 'file.iso' };
+  const ORIGIN = job().originUrl;
   const renumbered = (patch: Partial<Download> = {}) =>
     download({ id: 7, url: job().url, ...PLACE, ...BROKEN, ...patch });
+  /** Firefox lets nobody lead it any more. */
+  const FROM_SITE = { way: 'direct', choseDirect: true, isKept: true, wasPaused: true };
 
   it('finds each download by its address and its place, and goes on with it', async () => {
-    const world = await setUp(PLACE);
+    const world = await setUp({ ...PLACE, url: ORIGIN, addonId: 'longhaul' }, { url: ORIGIN });
     await world.keeper.follow(2);
     world.downloads.items.clear();
     world.downloads.items.set(2, download({ id: 2, url: 'https://other.example/' }));
-    world.downloads.items.set(7, renumbered());
+    world.downloads.items.set(7, renumbered({ url: ORIGIN }));
     await world.keeper.look();
-    expect(await world.theJob()).toMatchObject({
-      downloadId: 7,
-      state: 'waiting',
-      wasPaused: true,
-      // Firefox lets nobody lead it any more.
-      way: 'direct',
-      choseDirect: true,
-    });
+    expect(await world.theJob()).toMatchObject({ downloadId: 7, state: 'waiting', ...FROM_SITE });
     await sleep(world, 1);
     expect(world.calls).toHaveLength(1);
+  });
+
+  it('calls none a chain that by chance has the same number, and what comes that way later is one', async () => {
+    const own = { ...PLACE, url: ORIGIN, addonId: 'longhaul' };
+    const world = await setUp(own, { url: ORIGIN });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({ way: 'chain' });
+    world.downloads.change(2, { addonId: undefined });
+    await world.keeper.look();
+    expect(await world.theJob()).toMatchObject({ downloadId: 2, ...FROM_SITE });
+    await world.jobs.change(job().key, { way: 'chain' });
+    await world.keeper.look();
+    expect(await world.theJob()).toMatchObject({ way: 'chain' });
+  });
+
+  it("goes on at the depot that a page's own download was led to, which no time of before speaks for", async () => {
+    const world = await setUp(PLACE);
+    await world.keeper.follow(2);
+    expect((await world.theJob())?.wasPaused).toBeUndefined();
+    world.downloads.items.clear();
+    world.downloads.items.set(7, renumbered());
+    await world.keeper.look();
+    expect(await world.theJob()).toMatchObject({ downloadId: 7, way: 'chain', wasPaused: true });
   });
 
   it.each<[string, Partial<Download>]>([

@@ -1,5 +1,6 @@
 import { type Download, FORBIDDEN, isUnwritable } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
+import { isChromium } from '../browser/target.ts';
 import type { Continuation, Lead } from './continuation.ts';
 import { FROM_BEFORE, type Interruption, type Job, type JobState } from './job.ts';
 import type { JobStore } from './job-store.ts';
@@ -132,9 +133,9 @@ export class JobKeeper {
       return wakeAt(now() + PROGRESS_LOOK_MS);
     }
     this.#missed.delete(key);
-    const isAnew = download.id !== stored.downloadId;
-    const job = isAnew ? { ...asked, downloadId: download.id, ...FROM_BEFORE } : asked;
-    if (isAnew) await this.#deps.jobs.change(key, { downloadId: download.id, ...FROM_BEFORE });
+    const kept = keptOf(asked, download);
+    if (kept) await this.#deps.jobs.change(key, kept);
+    const job = { ...asked, ...kept };
     if (download.state === 'complete') {
       if (isAsLong(download, job)) return this.#finish(job, download);
       return this.#isBroken(job, { ...download, error: OTHER_FILE }, isNow);
@@ -179,7 +180,7 @@ export class JobKeeper {
     const { downloads, jobs } = this.#deps;
     const known = await downloads.get(downloadId);
     if (known?.url === url) return known;
-    if (path === undefined) return undefined;
+    if (isChromium || path === undefined) return undefined;
     const taken = (await jobs.all()).filter((job) => job.key !== key).map((job) => job.downloadId);
     const found = await downloads.find(url);
     return found.find((one) => pathOf(one) === path && !taken.includes(one.id));
@@ -340,6 +341,19 @@ export class JobKeeper {
     await continuation.release(job);
     await jobs.remove(job.key);
   }
+}
+
+/**
+ * What changes in a job whose download Firefox has kept since it ran before, be it by chance under the same number: it does not say any
+ * more whose that is. Of pages' own, which the job has taken over where they were led to a depot, it never does, and they go on there.
+ * Chromium's numbers outlive it.
+ */
+function keptOf(job: Job, { id, addonId }: Download): Partial<Job> | undefined {
+  if (isChromium) return undefined;
+  const isAtOrigin = job.url === job.originUrl;
+  const isSame = id === job.downloadId && (addonId !== undefined || job.isKept || !isAtOrigin);
+  if (isSame) return undefined;
+  return { downloadId: id, ...(isAtOrigin ? FROM_BEFORE : { pace: undefined, wasPaused: true }) };
 }
 
 /** Whether what the browser calls whole is as long as the file: what came encoded is no job. */
