@@ -114,7 +114,7 @@ const {
   tunnels,
   mend,
   look: lookAtTunnels,
-} = startTunnels({ downloads, settings: takeSettings, now, pause });
+} = startTunnels({ downloads, settings: takeSettings, now, pause, wakeAt: (timeMs) => wakeAt(timeMs) });
 watchRequests({
   asked: (event) => {
     answers.asked(event);
@@ -167,13 +167,17 @@ const way: Way = isChromium
       pause,
     });
 
-const wakeUps = new WakeUps(() => void keeper.look());
+const wakeUps = new WakeUps(() => {
+  void keeper.look();
+  void tunnels.wake();
+});
+const wakeAt = (timeMs: number): void => wakeUps.at(timeMs);
 const keeper = new JobKeeper({
   downloads,
   jobs,
   continuation: way,
   now,
-  wakeAt: (timeMs) => wakeUps.at(timeMs),
+  wakeAt,
 });
 
 const takeDependencies: TakeDependencies = {
@@ -297,7 +301,10 @@ api.runtime.onInstalled.addListener(({ reason }) => {
 // The browser may speak another language since.
 api.runtime.onStartup.addListener(putOwnMenus);
 
-globalThis.addEventListener('online', () => void keeper.look(true));
+globalThis.addEventListener('online', () => {
+  void keeper.look(true);
+  void tunnels.rest();
+});
 
 answerMessages({
   status: ({ tabUrl }) =>

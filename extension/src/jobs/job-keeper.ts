@@ -216,11 +216,12 @@ export class JobKeeper {
     if (spare && isAhead) await drop(downloads, spare.id);
     const look = { atMs: now(), bytes: download.bytesReceived };
     const isWatched = !isAllThere && this.#isWatched(job);
-    const still = continuation.standstill;
-    const standstill = isWatched ? still?.standstillAt(job.standstill, look, still.afterMs) : undefined;
+    const still = isChromium ? undefined : continuation.standstill;
+    const standstill =
+      still && isWatched ? still.standstillAt(job.standstill, look, still.afterMs) : undefined;
     const pace = isWatched ? paceAt(standstill?.isLate ? undefined : job.pace, look, job) : undefined;
     const hasSlept = job.pace !== undefined && now() - job.pace.atMs >= STALL_MS * 2;
-    const isStill = standstill?.isKnown && !job.standstill?.isKnown;
+    const isStill = !isChromium && standstill?.isKnown && !job.standstill?.isKnown;
     const changed = await jobs.change(job.key, {
       state: 'running',
       bytes,

@@ -7,12 +7,19 @@ export interface StandingTunnel {
   /** `https://host:port` of the server. */
   readonly server: string;
   readonly tunnel: Tunnel;
-  /** Until then its ticket opens tunnels. */
+  /** Until then its ticket opens tunnels, and somebody has asked for it lately. */
   readonly untilMs: number;
 }
 
-/** Told which tunnels stand; resolves when the browser leads nothing otherwise any more. */
-export type NoteStanding = (standing: readonly StandingTunnel[]) => Promise<void>;
+export interface LeadsDependencies {
+  /** Forgets with the browser's end, as tickets should. */
+  readonly area: StorageArea;
+  /** The tunnels that stand may be others now; resolves when the browser leads nothing otherwise any more. */
+  readonly changed?: (standing: readonly StandingTunnel[]) => Promise<void>;
+  readonly now: () => number;
+  /** Asks that tunnels are told again at this time, though the background may sleep until then. */
+  readonly wakeAt?: (timeMs: number) => void;
+}
 
 interface Planned {
   /** The master that was asked. */
@@ -35,6 +42,11 @@ const KEY = 'tunnels';
 const MARGIN_MS = 60_000;
 /** Another ticket is asked for so long before one that nobody has shown is over. */
 const UNUSED_MS = 180_000;
+/**
+ * A tunnel stands no longer after another plan was due that nobody has asked for: Chromium's script takes all sites off the proxies of
+ * the system.
+ */
+const IDLE_MS = 30 * 60_000;
 /** Servers with a tunnel at once; the oldest is forgotten. */
 const MOST_SERVERS = 64;
 
@@ -50,20 +62,19 @@ export function renewAtMs(lead: TunnelLead): number {
 
 /** The leads of all servers, by their canonical addresses. They outlive the background, and not the browser. */
 export class Leads {
-  readonly #area: StorageArea;
+  readonly #deps: LeadsDependencies;
   readonly #all: Map<string, Lead>;
-  readonly #changed: NoteStanding;
+  /** When the next of those that were told to stand does so no more. */
+  #endMs = Number.POSITIVE_INFINITY;
 
-  private constructor(area: StorageArea, all: Map<string, Lead>, changed: NoteStanding) {
-    this.#area = area;
+  private constructor(deps: LeadsDependencies, all: Map<string, Lead>) {
+    this.#deps = deps;
     this.#all = all;
-    this.#changed = changed;
   }
 
-  /** @param changed told of the tunnels that stand, whenever they may be others. */
-  static async load(area: StorageArea, changed: NoteStanding = async () => undefined): Promise<Leads> {
-    const stored = (await area.get(KEY))[KEY] as Record<string, Lead> | undefined;
-    return new Leads(area, new Map(Object.entries(stored ?? {})), changed);
+  static async load(deps: LeadsDependencies): Promise<Leads> {
+    const stored = (await deps.area.get(KEY))[KEY] as Record<string, Lead> | undefined;
+    return new Leads(deps, new Map(Object.entries(stored ?? {})));
   }
 
   get(key: string): Lead | undefined {
@@ -97,19 +108,40 @@ export class Leads {
   }
 
   async #keep(): Promise<void> {
-    await this.#area.set({ [KEY]: Object.fromEntries(this.#all) }).catch(() => undefined);
+    await this.#deps.area.set({ [KEY]: Object.fromEntries(this.#all) }).catch(() => undefined);
+  }
+
+  /** Nobody knows whether they are good for another network: none stands until it is asked for. */
+  rest(): Promise<void> {
+    const renewAtMs = this.#deps.now() - IDLE_MS;
+    for (const [key, lead] of this.#all) if ('tunnel' in lead) this.#all.set(key, { ...lead, renewAtMs });
+    return this.store();
   }
 
   /** Tells which tunnels stand. */
   async tell(): Promise<void> {
-    const standing = [...this.#all].flatMap(([key, lead]) =>
-      'tunnel' in lead ? [standingBy(key, lead)] : [],
-    );
-    await this.#changed(standing).catch(() => undefined);
+    const { changed, now, wakeAt } = this.#deps;
+    const standing = [...this.#all]
+      .flatMap(([key, lead]) => ('tunnel' in lead ? standingBy(key, lead) : []))
+      .filter(({ untilMs }) => now() < untilMs);
+    this.#endMs = Math.min(...standing.map(({ untilMs }) => untilMs));
+    wakeAt?.(this.#endMs);
+    await changed?.(standing).catch(() => undefined);
+  }
+
+  /** The time may have come that was asked for. */
+  async look(): Promise<void> {
+    const { now, wakeAt } = this.#deps;
+    if (now() < this.#endMs) wakeAt?.(this.#endMs);
+    else await this.tell();
   }
 }
 
 /** @param key the canonical address of the server */
 export function standingBy(key: string, lead: TunnelLead): StandingTunnel {
-  return { server: key.slice(0, -1), tunnel: lead.tunnel, untilMs: goodUntilMs(lead) };
+  return {
+    server: key.slice(0, -1),
+    tunnel: lead.tunnel,
+    untilMs: Math.min(goodUntilMs(lead), renewAtMs(lead) + IDLE_MS),
+  };
 }

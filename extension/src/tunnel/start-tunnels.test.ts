@@ -97,6 +97,7 @@ const start = (sitesTunnel: readonly string[]) =>
     settings: async () => settings({ sitesTunnel }),
     now: () => browser.nowMs,
     pause: () => new Promise(() => undefined),
+    wakeAt: () => undefined,
   });
 
 it('Chromium plans a tunnel for a site whose scripts alone ask it for something', async () => {

@@ -17,6 +17,8 @@ interface StartDependencies {
   readonly settings: () => Promise<Settings>;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<void>;
+  /** Asks for a call of `Tunnels.wake` at this time. */
+  readonly wakeAt: (timeMs: number) => void;
 }
 
 interface StartedTunnels {
@@ -27,7 +29,7 @@ interface StartedTunnels {
 }
 
 /** Builds what leads sites through tunnels, and registers its listeners; to be called while the background starts. */
-export function startTunnels({ downloads, settings, now, pause }: StartDependencies): StartedTunnels {
+export function startTunnels({ downloads, settings, now, pause, wakeAt }: StartDependencies): StartedTunnels {
   const proxies: Proxies = isChromium
     ? new ProxyScript((url, entry) => tunnels.ticketFor(url, entry))
     : new ProxyPerRequest((url) => tunnels.wayFor(url));
@@ -40,6 +42,7 @@ export function startTunnels({ downloads, settings, now, pause }: StartDependenc
     deadline: (ms) => AbortSignal.timeout(ms),
     now,
     pause,
+    wakeAt,
     isOneServerPerDepot: isChromium,
     changed: (standing) => proxies.lead(standing),
     introduce: (tunnel) => proxies.introduce(tunnel),

@@ -138,17 +138,71 @@ describe('a tunnel', () => {
     expect(standing).toEqual([]);
   });
 
-  it('stands to the end of its ticket once its depot has taken that, and is planned once in half an hour', async () => {
+  it('stands after its first minutes once its depot has taken its ticket, and is planned once in half an hour', async () => {
     const all = tunnels({ isOneServerPerDepot: true, introduce: async () => 'begun' });
     await all.prepare(FILE);
     const [first] = standing;
-    expect(first?.untilMs).toBe(nowMs + (24 * 60 - 1) * MINUTE_MS);
+    expect(first?.untilMs).toBe(nowMs + 60 * MINUTE_MS);
     for (let minute = 0; minute < 29; minute += 1) {
       nowMs += MINUTE_MS;
       await all.prepare(FILE);
     }
     expect(asked).toHaveLength(1);
     expect(standing).toEqual([first]);
+  });
+
+  it('stands no more when nobody has asked for it lately, though the background slept, until somebody does', async () => {
+    const area = memoryArea();
+    const wakeUps: number[] = [];
+    const told: (readonly StandingTunnel[])[] = [];
+    const chromium = {
+      area,
+      isOneServerPerDepot: true,
+      introduce: async () => 'begun' as const,
+      wakeAt: (timeMs: number) => void wakeUps.push(timeMs),
+      changed: async (now: readonly StandingTunnel[]) => void told.push(now),
+    };
+    const before = tunnels(chromium);
+    await before.prepare(FILE);
+    expect(wakeUps.at(-1)).toBe(NOW_MS + 60 * MINUTE_MS);
+    nowMs += 31 * MINUTE_MS;
+    await before.prepare(FILE);
+    await expect.poll(() => wakeUps.at(-1)).toBe(NOW_MS + 91 * MINUTE_MS);
+    const times = told.length;
+    await before.wake();
+    expect(told, 'nothing has ended yet').toHaveLength(times);
+    expect(wakeUps.at(-1)).toBe(NOW_MS + 91 * MINUTE_MS);
+    nowMs = wakeUps.at(-1) ?? 0;
+    await before.wake();
+    expect(told.at(-1)).toEqual([]);
+    expect(wakeUps.at(-1)).toBe(Number.POSITIVE_INFINITY);
+    const woken = tunnels(chromium);
+    await woken.look();
+    expect(told.at(-1)).toEqual([]);
+    await woken.prepare(FILE);
+    await expect.poll(() => told.at(-1)).toMatchObject([{ server: 'https://members.example:443' }]);
+  });
+
+  it('stands no more when its ticket is over, whoever asked for it last', async () => {
+    const wakeUps: number[] = [];
+    const all = tunnels({ wakeAt: (timeMs) => void wakeUps.push(timeMs) });
+    await all.prepare(FILE);
+    expect(wakeUps.at(-1)).toBe(NOW_MS + 9 * MINUTE_MS);
+    nowMs += 9 * MINUTE_MS;
+    await all.wake();
+    expect(standing).toEqual([]);
+  });
+
+  it('does not stand on another network until somebody asks for it, which asks the master anew', async () => {
+    const all = tunnels({ isOneServerPerDepot: true, introduce: async () => 'begun' });
+    await all.prepare(FILE);
+    await all.rest();
+    expect(standing).toEqual([]);
+    await all.look();
+    expect(standing).toEqual([]);
+    await all.prepare(FILE);
+    await expect.poll(() => standing).toHaveLength(1);
+    expect(asked).toHaveLength(2);
   });
 
   it('shows a depot no ticket a second time that the browser shows as it is', async () => {

@@ -1,6 +1,5 @@
 import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
-import type { StorageArea } from '../browser/browser-api.ts';
 import type { Left } from '../judge/why-left.ts';
 import type { Settings } from '../settings/settings.ts';
 import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
@@ -10,7 +9,7 @@ import {
   goodUntilMs,
   type Lead,
   Leads,
-  type NoteStanding,
+  type LeadsDependencies,
   renewAtMs,
   type StandingTunnel,
   standingBy,
@@ -19,9 +18,7 @@ import {
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
 import type { Introduction } from './proxies.ts';
 
-export interface TunnelDependencies extends EntryAliveDependencies {
-  /** Forgets with the browser's end, as tickets should. */
-  readonly area: StorageArea;
+export interface TunnelDependencies extends EntryAliveDependencies, LeadsDependencies {
   /** As for downloads: switched off until the user has consented. */
   readonly settings: () => Promise<Settings>;
   /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
@@ -33,8 +30,6 @@ export interface TunnelDependencies extends EntryAliveDependencies {
    * asked for there.
    */
   readonly isOneServerPerDepot: boolean;
-  /** The tunnels that stand are others now. */
-  readonly changed?: NoteStanding;
   /** Has the browser know a tunnel before anything is led there. */
   readonly introduce: (tunnel: StandingTunnel) => Promise<Introduction>;
 }
@@ -78,7 +73,7 @@ export class Tunnels {
 
   constructor(deps: TunnelDependencies) {
     this.#deps = deps;
-    this.#leads = Leads.load(deps.area, deps.changed);
+    this.#leads = Leads.load(deps);
     this.#entry = new EntryAlive(deps);
     this.#given = new GivenTickets(deps.area);
   }
@@ -158,6 +153,16 @@ export class Tunnels {
     }
     if (leads.keys().length < before.length) await leads.store();
     else await leads.tell();
+  }
+
+  /** The time may have come that was asked for: what is over, or idle, stands no more. */
+  async wake(): Promise<void> {
+    await (await this.#leads).look();
+  }
+
+  /** The network is another one, maybe. */
+  async rest(): Promise<void> {
+    await (await this.#leads).rest();
   }
 
   async #serverOf(address: string): Promise<OriginUrl | undefined> {
