@@ -1,4 +1,5 @@
 import { api } from './browser-api.ts';
+import { isChromium } from './target.ts';
 
 /** What the add-on's button and the system's notices show. */
 export interface Sign {
@@ -12,9 +13,6 @@ export interface Sign {
 const CALM = '#0b6e6e';
 const TROUBLE = '#a32020';
 
-/** Firefox refuses options that it does not know. */
-const isFirefox = () => api.runtime.getURL('').startsWith('moz-extension:');
-
 export const browserSign: Sign = {
   badge: async (text, isTrouble, title) => {
     await api.action.setBadgeText({ text });
@@ -24,6 +22,7 @@ export const browserSign: Sign = {
   },
   notice: async (id, title, message) => {
     const options = { type: 'basic', iconUrl: api.runtime.getURL('icon-128.png'), title, message } as const;
-    await api.notifications.create(id, isFirefox() ? options : { ...options, silent: true });
+    // Firefox refuses options that it does not know.
+    await api.notifications.create(id, isChromium ? { ...options, silent: true } : options);
   },
 };

@@ -1,7 +1,7 @@
 const SECOND_MS = 1_000;
 
 /** Waits before the first attempts to go on after an interruption: most breaks are short, and another depot may have the same name. */
-const FIRST_WAITS_MS = [0.25, 1, 4, 16].map((seconds) => seconds * SECOND_MS);
+export const FIRST_WAITS_MS = [0.25, 1, 4, 16].map((seconds) => seconds * SECOND_MS);
 /** Wait before every later attempt. */
 const LATER_WAIT_MS = 60 * SECOND_MS;
 /** An interruption that lasts longer ends the attempts: who is away for a day decides when he is back. */

@@ -7,16 +7,25 @@ const URL = 'https://members.example/files/a.iso';
 const PAGE = { requestId: '1', url: URL, method: 'GET', type: 'main_frame', tabId: 7 };
 const CUT = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true, bytesReceived: 9 } as const;
 
-function start({ isTunnelDead = true, isTunnelled = true } = {}) {
+type Status = number | undefined;
+
+function start({ isTunnelDead = true, isTunnelled = true, statuses = [206] as Status[] } = {}) {
   const downloads = new FakeDownloads(download({ url: URL, ...CUT }));
   // A try that fails at once.
   downloads.onResume = async () => undefined;
   const opened: string[] = [];
   const blamed: boolean[] = [];
   const clock = { nowMs: NOW_MS };
+  /** What the site was asked, and what was waited for. */
+  const knocks: string[] = [];
   const mend = new MendRequests({
     downloads,
     now: () => clock.nowMs,
+    knock: async (url, atByte) => {
+      knocks.push(`${url} ${atByte}`);
+      return statuses.length > 1 ? statuses.shift() : statuses[0];
+    },
+    pause: async (ms) => void knocks.push(`${ms} ms`),
     open: async (tabId, url) => void opened.push(`${tabId} ${url}`),
     tunnels: {
       failed: async (_url, isByProxy) => {
@@ -26,7 +35,7 @@ function start({ isTunnelDead = true, isTunnelled = true } = {}) {
       viewOf: async () => (isTunnelled ? { chain: ['d1'] } : undefined),
     },
   });
-  return { mend, downloads, opened, blamed, clock };
+  return { mend, downloads, opened, blamed, clock, knocks };
 }
 
 const failed = (patch: Partial<RequestEvent>): RequestEvent => ({ ...PAGE, ...patch });
@@ -82,13 +91,45 @@ it('opens no page again whose site failed and not its tunnel', async () => {
   expect(opened).toEqual([]);
 });
 
-it('lets a download go on whose tunnel broke, three times without a byte between', async () => {
-  const { mend, downloads } = start();
-  for (let turn = 0; turn < 5; turn += 1) await mend.follow(1);
-  expect(downloads.log).toEqual(['resume 1', 'resume 1', 'resume 1']);
+it('lets a download go on whose tunnel broke, four times without a byte between', async () => {
+  const { mend, downloads, knocks } = start();
+  for (let turn = 0; turn < 6; turn += 1) await mend.follow(1);
+  expect(downloads.log).toEqual(Array.from({ length: 4 }, () => 'resume 1'));
   downloads.change(1, { bytesReceived: 10 });
   await mend.follow(1);
-  expect(downloads.log).toHaveLength(4);
+  expect(downloads.log).toHaveLength(5);
+  expect([knocks[0], knocks.at(-1)]).toEqual([`${URL} 9`, `${URL} 10`]);
+});
+
+it.each([403, 404, 200, 416, 0])(
+  'leaves the bytes of a download alone that its site does not give any more, as it says by %i',
+  async (status) => {
+    const { mend, downloads, knocks } = start({ statuses: [status] });
+    await mend.follow(1);
+    expect(knocks).toEqual([`${URL} 9`]);
+    expect(downloads.log).toEqual([]);
+  },
+);
+
+it('lets a download go on when its site answers again, and asks for it less and less often', async () => {
+  const silent = start({ statuses: [undefined] });
+  await silent.mend.follow(1);
+  const asked = `${URL} 9`;
+  expect(silent.knocks.slice(0, -1)).toEqual([asked, '1000 ms', asked, '4000 ms', asked, '16000 ms', asked]);
+  expect(silent.downloads.log).toEqual([]);
+  const { mend, downloads, knocks } = start({ statuses: [undefined, undefined, 206] });
+  await mend.follow(1);
+  expect(knocks).toHaveLength(5);
+  expect(downloads.log).toEqual(['resume 1']);
+});
+
+it('asks for nothing again that the user has ended meanwhile', async () => {
+  const { mend, downloads, knocks } = start({ statuses: [undefined] });
+  const following = mend.follow(1);
+  downloads.change(1, { error: 'USER_CANCELED' });
+  await following;
+  expect(knocks.length).toBeLessThanOrEqual(2);
+  expect(downloads.log).toEqual([]);
 });
 
 it.each([

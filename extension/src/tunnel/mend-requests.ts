@@ -1,18 +1,22 @@
 import type { Downloads } from '../browser/downloads.ts';
 import type { RequestEvent } from '../browser/requests.ts';
+import { FIRST_WAITS_MS } from '../jobs/retry-times.ts';
 import { remember } from '../remember.ts';
 import type { Tunnels } from './tunnels.ts';
 
 interface MendDependencies {
   readonly tunnels: Pick<Tunnels, 'failed' | 'viewOf'>;
   readonly downloads: Pick<Downloads, 'get' | 'resume'>;
+  /** The status by which a site answers who wants this byte, as the browser would ask; `undefined` where nobody does. Never rejects. */
+  readonly knock: (url: string, atByte: number) => Promise<number | undefined>;
+  readonly pause: (ms: number) => Promise<void>;
   /** Opens an address in a tab. */
   readonly open: (tabId: number, url: string) => Promise<void>;
   readonly now: () => number;
 }
 
-/** Times that a download is resumed without a byte between; its user can do it more often. */
-const MOST_RESUMPTIONS = 3;
+/** Times that a download is tried without a byte between; its user can do it more often. */
+const MOST_TRIES = FIRST_WAITS_MS.length;
 /** A proxy wants to know who asks: the site has not answered, whatever Chromium calls it. */
 const ASKED_BY_PROXY = 407;
 /** Requests remembered. */
@@ -31,7 +35,7 @@ export class MendRequests {
   readonly #answered = new Map<string, true>();
   /** When an address was opened again in a tab. */
   readonly #reopenedAtMs = new Map<string, number>();
-  readonly #resumed = new Map<number, { readonly bytes: number; readonly times: number }>();
+  readonly #tried = new Map<number, { readonly bytes: number; readonly times: number }>();
 
   constructor(deps: MendDependencies) {
     this.#deps = deps;
@@ -61,18 +65,26 @@ export class MendRequests {
     return true;
   }
 
-  /** A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. */
+  /**
+   * A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. The site is asked for the next one
+   * before, since Chromium gives up all of them where it does not give that.
+   */
   async follow(downloadId: number): Promise<void> {
-    const { downloads, tunnels } = this.#deps;
+    const { downloads, tunnels, knock, pause } = this.#deps;
     const download = await downloads.get(downloadId);
     if (download?.state !== 'interrupted' || download.paused || !download.canResume) return;
     if (!/^(NETWORK|SERVER)/.test(download.error ?? '')) return;
-    if ((await tunnels.viewOf(download.finalUrl)) === undefined) return;
-    const before = this.#resumed.get(downloadId);
-    const times = before && before.bytes === download.bytesReceived ? before.times + 1 : 1;
-    if (times > MOST_RESUMPTIONS) return;
-    remember(this.#resumed, downloadId, { bytes: download.bytesReceived, times }, MOST_DOWNLOADS);
-    await tunnels.failed(download.finalUrl, false);
-    await downloads.resume(downloadId).catch(() => undefined);
+    const { finalUrl, bytesReceived: bytes } = download;
+    if ((await tunnels.viewOf(finalUrl)) === undefined) return;
+    const before = this.#tried.get(downloadId);
+    const times = before?.bytes === bytes ? before.times + 1 : 1;
+    if (times > MOST_TRIES) return;
+    remember(this.#tried, downloadId, { bytes, times }, MOST_DOWNLOADS);
+    await tunnels.failed(finalUrl, false);
+    const status = await knock(finalUrl, bytes);
+    if (status === 206) await downloads.resume(downloadId).catch(() => undefined);
+    if (status !== undefined) return;
+    await pause(FIRST_WAITS_MS[times] ?? 0);
+    await this.follow(downloadId);
   }
 }

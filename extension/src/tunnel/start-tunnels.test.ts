@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { RequestEvent } from '../browser/requests.ts';
-import { FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
+import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { plan } from '../testing/plan.ts';
 import { settings } from '../testing/settings.ts';
@@ -91,9 +91,9 @@ beforeEach(() => {
   });
 });
 
-const start = (sitesTunnel: readonly string[]) =>
+const start = (sitesTunnel: readonly string[], downloads = new FakeDownloads()) =>
   startTunnels({
-    downloads: new FakeDownloads(),
+    downloads,
     settings: async () => settings({ sitesTunnel }),
     now: () => browser.nowMs,
     pause: () => new Promise(() => undefined),
@@ -167,6 +167,31 @@ it("takes what comes out of Firefox's cache for no sign of life of the entry dep
   await tunnels.wayFor(url);
   expect(browser.greetings).toBe(2);
 });
+
+it.each([
+  [206, ['resume 1']],
+  [403, []],
+])(
+  'asks the site of a cut download for its next byte, as the user, before that goes on: %i',
+  async (status, resumed) => {
+    const url = 'https://cut.example/a.iso';
+    const cut = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true, bytesReceived: 9 } as const;
+    const downloads = new FakeDownloads(download({ url, ...cut }));
+    const { look, tunnels, mend } = start(['cut.example'], downloads);
+    await look();
+    await tunnels.wayFor(url);
+    const asked: unknown[] = [];
+    vi.stubGlobal('fetch', async (place: string, init: RequestInit) => {
+      const { credentials, redirect, headers } = init;
+      asked.push([place, { credentials, redirect, headers }]);
+      return new Response('x', { status });
+    });
+    await mend.follow(1);
+    const asUser = { credentials: 'include', redirect: 'manual', headers: { range: 'bytes=9-9' } };
+    expect(asked).toEqual([[url, asUser]]);
+    expect(downloads.log).toEqual(resumed);
+  },
+);
 
 it('lets what the add-on asks itself be', async () => {
   browser.isChromium = true;

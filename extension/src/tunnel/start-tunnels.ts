@@ -28,6 +28,20 @@ interface StartedTunnels {
   readonly look: () => Promise<void>;
 }
 
+/** A site answers by then, or does not. */
+const KNOCK_MS = 10_000;
+
+/** See `MendRequests`: with the user's cookies, as the browser resumes. */
+async function knock(url: string, atByte: number): Promise<number | undefined> {
+  const signal = AbortSignal.timeout(KNOCK_MS);
+  const headers = { range: `bytes=${atByte}-${atByte}` };
+  const asks = { credentials: 'include', redirect: 'manual', cache: 'no-store', headers, signal } as const;
+  const answer = await fetch(url, asks).catch(() => undefined);
+  // All may be behind it.
+  void answer?.body?.cancel();
+  return answer?.status;
+}
+
 /** Builds what leads sites through tunnels, and registers its listeners; to be called while the background starts. */
 export function startTunnels({ downloads, settings, now, pause, wakeAt }: StartDependencies): StartedTunnels {
   const proxies: Proxies = isChromium
@@ -51,6 +65,8 @@ export function startTunnels({ downloads, settings, now, pause, wakeAt }: StartD
     tunnels,
     downloads,
     now,
+    pause,
+    knock,
     open: async (tabId, url) => {
       await api.tabs.update(tabId, { url });
     },

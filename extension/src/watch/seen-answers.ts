@@ -1,5 +1,6 @@
 import { isSecret } from '@longhaul/shared';
 import type { HeaderLine, RequestEvent } from '../browser/requests.ts';
+import { isChromium } from '../browser/target.ts';
 import { remember } from '../remember.ts';
 import { withoutFragment } from '../url-fragment.ts';
 
@@ -67,7 +68,7 @@ export class SeenAnswers {
     const exchange = known ?? { first: event, answer: Promise.withResolvers<Answer>() };
     remember(this.#exchanges, requestId, exchange, REMEMBERED_EXCHANGES);
     remember(this.#newest, withoutFragment(url), exchange, REMEMBERED_EXCHANGES);
-    if (known || tabId >= 0) return;
+    if (isChromium || known || tabId >= 0) return;
     this.#expected.get(withoutFragment(url))?.(exchange.answer.promise);
     this.#expected.delete(withoutFragment(url));
   }
@@ -109,6 +110,7 @@ export class SeenAnswers {
    * Chromium does not.
    */
   async nextOwnAnswer(url: string): Promise<Answer> {
+    if (isChromium) return undefined;
     const { promise, resolve } = Promise.withResolvers<Promise<Answer>>();
     const key = withoutFragment(url);
     const before = this.#expected.get(key);
@@ -131,7 +133,7 @@ export class SeenAnswers {
       isFromTab: event.tabId >= 0,
       page: event.initiator ?? event.originUrl ?? '',
       address: addressOf(event),
-      isBySocks: [first, event].some(({ proxyInfo }) => proxyInfo?.type?.startsWith('socks')),
+      isBySocks: !isChromium && [first, event].some(({ proxyInfo }) => proxyInfo?.type?.startsWith('socks')),
       isCached: [told, event].some((one) => one.fromCache === true && !addressOf(one)),
       first: isSecret(event.url)
         ? { ...first, address: addressOf(first), headers: toHeaders(first.responseHeaders ?? []) }
