@@ -34,6 +34,20 @@ it("leads a job that began at another address than the origin's to the origin", 
   expect(log).toEqual([`4 to ${ORIGIN}#lh-direct`]);
 });
 
+it('lets a job go to the origin though another download of the same address is led to the master', async () => {
+  const { jobs, log, rules } = setUp();
+  const chosen = job({ key: 'chosen', url: ORIGIN, leadRuleId: 4 });
+  const other = job({ key: 'other', url: ORIGIN, leadRuleId: 5 });
+  for (const one of [chosen, other, job({ key: 'third', url: `${ORIGIN}?`, leadRuleId: 6 })])
+    await jobs.add(one);
+  await rules.lead({ ...chosen, way: 'direct' });
+  expect(log).toEqual(['no 4', 'no 5']);
+  // What ends has nothing to do with it, and the other one has its rule again when its way is looked for.
+  await rules.release(chosen);
+  await rules.lead(other);
+  expect(log.slice(2)).toEqual(['no 4', `5 to ${other.masterUrl}`]);
+});
+
 it('knows the rule of a job that an older version has stored, and gives its number to no other', async () => {
   const { jobs, log, rules } = setUp();
   const { leadRuleId: _none, ...older } = job({ routeId: 7 });
@@ -61,7 +75,7 @@ describe('when the settings change while a download comes through depots', () =>
     expect(log).toEqual([]);
     change(changed);
     await rules.keepInStep();
-    expect(log).toEqual(['no 4', `5 to ${ORIGIN}#lh-direct`]);
+    expect(log.toSorted()).toEqual([`5 to ${ORIGIN}#lh-direct`, 'no 4']);
     expect(await jobs.all()).toMatchObject([{ way: 'chain' }, { way: 'chain' }]);
   });
 

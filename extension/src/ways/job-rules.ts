@@ -37,7 +37,12 @@ export class JobRules {
   async lead(job: Job): Promise<void> {
     const { url: from, masterUrl, originUrl } = job;
     const isByDepots = job.way === 'chain' && (await this.#mayLead(job));
-    if (!isByDepots && from === originUrl) return this.release(job);
+    if (!isByDepots && from === originUrl) {
+      // A rule knows no download, only its address: that of another one would lead this one, too.
+      const others = (await this.#deps.jobs.all()).filter(({ key, url }) => key !== job.key && url === from);
+      await Promise.all([job, ...others].map((one) => this.release(one)));
+      return;
+    }
     const to = isByDepots ? masterUrl : directUrl(originUrl);
     return this.#deps.leadRules.lead({ id: idOf(job), from, to, headers: headersOf(job) });
   }
