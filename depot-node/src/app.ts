@@ -231,6 +231,7 @@ export function createDepot(init: DepotInit): Depot {
     },
     isClosing: () => closing,
     unreadTimeoutMs: init.unreadTimeoutMs,
+    stallMs: plane.timeouts.stallMs,
   });
 
   const kept = new KeptConnections(server);

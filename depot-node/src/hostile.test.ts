@@ -455,6 +455,56 @@ describe('a hostile client', () => {
     30_000,
   );
 
+  test.each(PLANES)(
+    'that leaves answers unread behind a download has the patience that downloads have: by %s',
+    async (_, splice) => {
+      const other = await startTestOverlay(['d1'], (_request, response) => response.end('hello'), splice, {
+        unreadTimeoutMs: 100,
+      });
+      onTestFinished(() => other.close());
+      const { url, events } = other.depot('d1');
+      const { hostname: host, port } = new URL(url);
+      const dial = () => connect({ host, port: Number(port) }).on('error', () => {});
+      const ask = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      const refusals = () => events.filter(({ type }) => type === 'refusal').length;
+      /** Asks until nothing is answered any more, because nobody reads. */
+      const fill = async (socket: Socket) => {
+        for (let isAnswered = true; isAnswered; ) {
+          const before = refusals();
+          for (const path of [...Array<string>(15).fill('/metrics'), '/nonsense']) ask(socket, path);
+          isAnswered = await expect
+            .poll(refusals, { timeout: 1000, interval: 5 })
+            .toBeGreaterThan(before)
+            .then(
+              () => true,
+              () => false,
+            );
+        }
+      };
+
+      const client = dial();
+      const { pathname, search } = new URL(other.relayUrl(`${other.originUrl}/file`));
+      ask(client, pathname + search);
+      await once(client, 'data');
+      client.pause();
+      await fill(client);
+      const stranger = dial().pause();
+      await fill(stranger);
+      // A connection that nobody reads says that it is gone to who writes.
+      const isGone = () => {
+        ask(stranger, '/healthz');
+        return stranger.destroyed;
+      };
+      await expect.poll(isGone, { timeout: 10_000 }).toBe(true);
+      const before = refusals();
+      client.resume();
+      // The last of what was asked is answered.
+      await expect.poll(refusals).toBeGreaterThan(before);
+      client.destroy();
+    },
+    60_000,
+  );
+
   test('that puts a CONNECT behind a running download is cut off', async () => {
     const target = new URL(overlay.relayUrl(`${overlay.originUrl}/x`));
     const socket = open();

@@ -65,6 +65,8 @@ interface DepotServerComponents {
   readonly isClosing: () => boolean;
   /** How long an answer that is no download may be left unread; left out, half a minute. */
   readonly unreadTimeoutMs: number | undefined;
+  /** How long a client of a download may rest. */
+  readonly stallMs: number;
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, target: string) => Promise<void> | void;
@@ -132,8 +134,13 @@ export function createDepotServer(components: DepotServerComponents): Server {
         ),
     ],
   ];
-  const relay: Answer = (request, response) =>
-    beginInTurn(request, () => handleRelay(request, response)).catch(() => resetConnection(request.socket));
+  /** Connections that have had a download: its end may still wait in the kernel for a client that rests. */
+  const hadDownload = new WeakSet<Duplex>();
+  const relay: Answer = async (request, response) => {
+    const { socket } = request;
+    await beginInTurn(request, () => handleRelay(request, response)).catch(() => resetConnection(socket));
+    if (response.statusCode < 300) hadDownload.add(socket);
+  };
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const target = originForm(request.url ?? '');
     request.url = target;
@@ -148,8 +155,9 @@ export function createDepotServer(components: DepotServerComponents): Server {
     (request: IncomingMessage, response: ServerResponse): void => {
       const serveWhole = async () => {
         await answer(request, response);
-        // A download has gone by then, or its connection has.
-        limitUnread(request, response, components.unreadTimeoutMs);
+        // A download has gone to the kernel by then, or its connection has.
+        const { stallMs, unreadTimeoutMs } = components;
+        limitUnread(request, response, hadDownload.has(request.socket) ? stallMs : unreadTimeoutMs);
       };
       // One read may bring many requests; those behind the one that was too many have nobody to answer.
       if (request.socket.destroyed || turns.take(request, response, serveWhole)) return;

@@ -82,3 +82,17 @@ test('is reset when its peer has taken nothing for long', () => {
   expect(session.expired(279_999)).toBeUndefined();
   expect([session.expired(280_000), peer.isReset]).toEqual(['silent', true]);
 });
+
+test('is reset by the end of its thread while its peer has not taken all that Node wrote', () => {
+  const cut = closedSession(400_000);
+  cut.peer.roomBytes = 100_000;
+  expect(cut.turnsAt(1000)).toBe('wait');
+  cut.session.finish();
+  expect(cut.peer.isReset).toBe(true);
+
+  const whole = closedSession(400_000);
+  whole.peer.roomBytes = 400_000;
+  expect(whole.turnsAt(1000)).toEqual({ end: 'complete' });
+  whole.session.finish();
+  expect(whole.peer.isReset).toBe(false);
+});

@@ -109,6 +109,8 @@ export class TlsSession implements Flow {
   }
 
   finish(): undefined {
+    // What Node takes for sent would end in the middle, and look whole.
+    if (undelivered(this.#down) > 0) this.tls.resetOnClose(true);
     discardBytes(this.#up, this.#components);
     discardBytes(this.#down, this.#components);
     return undefined;
