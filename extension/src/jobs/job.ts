@@ -82,7 +82,9 @@ export interface Job extends Promised {
   readonly wasAsked?: true;
   /** In Firefox, the number of the rule that leads its requests to the master. */
   readonly leadRuleId?: number;
-  /** The same, as jobs of older versions call it. */
+  /** Whether that rule leads it to no master, because the user did not want one told of it. */
+  readonly isUnled?: true | undefined;
+  /** The same number, as jobs of older versions call it. */
   readonly routeId?: number;
   /** How fast it is; `undefined` while nobody has looked, and where that makes no difference. */
   readonly pace?: Pace | undefined;

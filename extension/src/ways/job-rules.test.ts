@@ -17,7 +17,8 @@ function setUp() {
   };
   const set = { now: settings() };
   const change = (patch: Partial<Settings>) => void Object.assign(set, { now: settings(patch) });
-  return { jobs, log, change, rules: new JobRules({ jobs, leadRules, settings: async () => set.now }) };
+  const woken = () => new JobRules({ jobs, leadRules, settings: async () => set.now });
+  return { jobs, log, change, woken, rules: woken() };
 }
 
 it('leads a job to the master while its way is a chain, and lets it go to the origin itself after that', async () => {
@@ -77,6 +78,40 @@ describe('when the settings change while a download comes through depots', () =>
     await rules.keepInStep();
     expect(log.toSorted()).toEqual([`5 to ${ORIGIN}#lh-direct`, 'no 4']);
     expect(await jobs.all()).toMatchObject([{ way: 'chain' }, { way: 'chain' }]);
+  });
+
+  it('is led to the master again when the user wants that again, though the background slept', async () => {
+    const { jobs, log, change, rules, woken } = setUp();
+    await jobs.add(job({ key: 'taken', url: ORIGIN, leadRuleId: 4 }));
+    await jobs.add(job({ key: 'adopted', url: ADOPTED, leadRuleId: 5 }));
+    for (const _ of [1, 2]) {
+      change({ enabled: false });
+      await rules.keepInStep();
+      log.length = 0;
+      change({ enabled: true });
+      await woken().keepInStep();
+      const { masterUrl } = job();
+      expect(log.toSorted()).toEqual([`4 to ${masterUrl}`, `5 to ${masterUrl}`]);
+    }
+    log.length = 0;
+    await rules.keepInStep();
+    expect(log, 'one that ends now has lost its rule for good').toEqual([]);
+  });
+
+  it('is not led there again while another download of its address comes directly', async () => {
+    const { jobs, log, change, rules } = setUp();
+    const led = job({ key: 'led', url: ORIGIN, leadRuleId: 4 });
+    await jobs.add(led);
+    await jobs.add(job({ key: 'chosen', url: ORIGIN, leadRuleId: 5, way: 'direct' }));
+    change({ enabled: false });
+    await rules.keepInStep();
+    log.length = 0;
+    change({ enabled: true });
+    await rules.keepInStep();
+    expect(log).toEqual([]);
+    await jobs.change('chosen', { state: 'done' });
+    await rules.keepInStep();
+    expect(log).toEqual([`4 to ${led.masterUrl}`]);
   });
 
   it('nothing that was decided before leads there later', async () => {

@@ -47,11 +47,25 @@ export class JobRules {
     return this.#deps.leadRules.lead({ id: idOf(job), from, to, headers: headersOf(job) });
   }
 
-  /** The settings have changed: no request is led to a master any more that the user does not want told of it. What runs runs on. */
+  /**
+   * The settings have changed: no request is led to a master any more that the user does not want told of it, until he does again. What
+   * runs runs on.
+   */
   async keepInStep(): Promise<void> {
-    const all = await this.#deps.jobs.all();
-    const led = all.filter(({ way, state }) => way === 'chain' && state !== 'done' && state !== 'lost');
-    await Promise.all(led.map(async (job) => (await this.#mayLead(job)) || this.lead(job)));
+    const { jobs } = this.#deps;
+    const open = (await jobs.all()).filter(({ state }) => state !== 'done' && state !== 'lost');
+    const isDirect = (url: string) => open.some((job) => job.way === 'direct' && job.url === url);
+    await Promise.all(
+      open.map(async (job) => {
+        if (job.way !== 'chain') return;
+        const isUnled = !(await this.#mayLead(job)) || undefined;
+        // One that has its rule may be ending now, which takes that away for good: only what was taken away here is given back. Nor is
+        // another download led that has chosen the direct way.
+        if (!isUnled && (!job.isUnled || isDirect(job.url))) return;
+        await this.lead(job);
+        if (isUnled !== job.isUnled) await jobs.change(job.key, { isUnled });
+      }),
+    );
   }
 
   async #mayLead(job: Job): Promise<boolean> {
