@@ -5,7 +5,13 @@ import { MendRequests } from './mend-requests.ts';
 
 const URL = 'https://members.example/files/a.iso';
 const PAGE = { requestId: '1', url: URL, method: 'GET', type: 'main_frame', tabId: 7 };
-const CUT = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true, bytesReceived: 9 } as const;
+const CUT = {
+  state: 'interrupted',
+  error: 'NETWORK_FAILED',
+  canResume: true,
+  bytesReceived: 9,
+  referrer: '',
+} as const;
 
 type Status = number | undefined;
 
@@ -108,6 +114,18 @@ it.each([403, 404, 200, 416, 0])(
     await mend.follow(1);
     expect(knocks).toEqual([`${URL} 9`]);
     expect(downloads.log).toEqual([]);
+  },
+);
+
+it.each([{ referrer: 'https://members.example/list' }, { isContained: true }, { bytesReceived: 0 }])(
+  'lets a download go on without a question where its answer would say nothing, once for each break: %j',
+  async (patch) => {
+    const { mend, downloads, blamed, knocks } = start({ statuses: [403] });
+    downloads.change(1, patch);
+    for (let turn = 0; turn < 6; turn += 1) await mend.follow(1);
+    expect(knocks).toEqual([]);
+    expect(blamed).toHaveLength(4);
+    expect(downloads.log).toEqual(Array.from({ length: 4 }, () => 'resume 1'));
   },
 );
 

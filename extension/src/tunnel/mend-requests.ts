@@ -7,7 +7,10 @@ import type { Tunnels } from './tunnels.ts';
 interface MendDependencies {
   readonly tunnels: Pick<Tunnels, 'failed' | 'viewOf'>;
   readonly downloads: Pick<Downloads, 'get' | 'resume'>;
-  /** The status by which a site answers who wants this byte, as the browser would ask; `undefined` where nobody does. Never rejects. */
+  /**
+   * The status by which a site answers who wants this byte: on the browser's way, with the user's cookies, without a referrer. `undefined`
+   * where nobody answers. Never rejects.
+   */
   readonly knock: (url: string, atByte: number) => Promise<number | undefined>;
   readonly pause: (ms: number) => Promise<void>;
   /** Opens an address in a tab. */
@@ -67,21 +70,22 @@ export class MendRequests {
 
   /**
    * A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. The site is asked for the next one
-   * before, since Chromium gives up all of them where it does not give that.
+   * before, since Chromium gives up all of them where it does not give that; not so where there are none, or the add-on cannot ask as the
+   * browser does: with a referrer, and a container's cookies. Sites refuse who asks otherwise.
    */
   async follow(downloadId: number): Promise<void> {
     const { downloads, tunnels, knock, pause } = this.#deps;
     const download = await downloads.get(downloadId);
     if (download?.state !== 'interrupted' || download.paused || !download.canResume) return;
     if (!/^(NETWORK|SERVER)/.test(download.error ?? '')) return;
-    const { finalUrl, bytesReceived: bytes } = download;
+    const { finalUrl, bytesReceived: bytes, isContained, referrer } = download;
     if ((await tunnels.viewOf(finalUrl)) === undefined) return;
     const before = this.#tried.get(downloadId);
     const times = before?.bytes === bytes ? before.times + 1 : 1;
     if (times > MOST_TRIES) return;
     remember(this.#tried, downloadId, { bytes, times }, MOST_DOWNLOADS);
     await tunnels.failed(finalUrl, false);
-    const status = await knock(finalUrl, bytes);
+    const status = bytes && !isContained && !referrer ? await knock(finalUrl, bytes) : 206;
     if (status === 206) await downloads.resume(downloadId).catch(() => undefined);
     if (status !== undefined) return;
     await pause(FIRST_WAITS_MS[times] ?? 0);

@@ -270,4 +270,18 @@ describe('Firefox', () => {
     await browser.onRequest?.({ url, originUrl: 'https://members.example/' });
     expect(asked).toEqual([url]);
   });
+
+  it('leads what the add-on asks in the place of the browser, while it does', async () => {
+    const asBrowser = new Set<string>();
+    new ProxyPerRequest(async () => tunnel, asBrowser).watch([PATTERN]);
+    const request = {
+      url: 'https://members.example/a',
+      originUrl: 'moz-extension://own/_generated_background_page.html',
+    };
+    asBrowser.add(request.url);
+    expect(await browser.onRequest?.(request)).toMatchObject([{ host: 'd1.example' }, { type: 'direct' }]);
+    expect(await browser.onRequest?.({ ...request, url: 'https://members.example/b' })).toBeUndefined();
+    asBrowser.clear();
+    expect(await browser.onRequest?.(request)).toBeUndefined();
+  });
 });

@@ -1,5 +1,6 @@
 import { api } from '../browser/browser-api.ts';
 import { isOwn } from '../browser/requests.ts';
+import { withoutFragment } from '../url-fragment.ts';
 import type { StandingTunnel } from './leads.ts';
 import type { Introduction, Proxies } from './proxies.ts';
 
@@ -27,10 +28,11 @@ export class ProxyPerRequest implements Proxies {
   readonly #listener: (request: ProxyRequest) => Promise<unknown>;
   #patterns = '';
 
-  constructor(wayFor: WayFor) {
+  /** @param asBrowser addresses that the add-on asks itself, on the way by which the browser would */
+  constructor(wayFor: WayFor, asBrowser: ReadonlySet<string> = new Set()) {
     this.#listener = async (request) => {
       // What it asks of masters and depots itself waits for no tunnel, whose depot it may be asking.
-      if (isOwn(request)) return undefined;
+      if (isOwn(request) && !asBrowser.has(withoutFragment(request.url))) return undefined;
       const tunnel = await wayFor(request.url).catch(() => undefined);
       // Nothing said is what the user has set.
       if (!tunnel) return undefined;

@@ -69,6 +69,14 @@ vi.mock('../ask/ask-master.ts', () => ({
   }),
 }));
 
+const CUT = {
+  state: 'interrupted',
+  error: 'NETWORK_FAILED',
+  canResume: true,
+  bytesReceived: 9,
+  referrer: '',
+} as const;
+
 const { startTunnels } = await import('./start-tunnels.ts');
 
 const SCRIPT_ASKS = { requestId: '1', method: 'GET', type: 'xmlhttprequest', tabId: 7 };
@@ -175,21 +183,25 @@ it.each([
   'asks the site of a cut download for its next byte, as the user, before that goes on: %i',
   async (status, resumed) => {
     const url = 'https://cut.example/a.iso';
-    const cut = { state: 'interrupted', error: 'NETWORK_FAILED', canResume: true, bytesReceived: 9 } as const;
-    const downloads = new FakeDownloads(download({ url, ...cut }));
+    const downloads = new FakeDownloads(download({ ...CUT, url, finalUrl: `${url}#part` }));
     const { look, tunnels, mend } = start(['cut.example'], downloads);
     await look();
     await tunnels.wayFor(url);
-    const asked: unknown[] = [];
+    const [asked, ways]: [unknown[], unknown[]] = [[], []];
+    const own = { url, originUrl: 'moz-extension://own/background.html' };
+    const led = (): unknown => tell('proxy', request('cut.example', own));
     vi.stubGlobal('fetch', async (place: string, init: RequestInit) => {
       const { credentials, redirect, headers } = init;
       asked.push([place, { credentials, redirect, headers }]);
+      ways.push(await led());
       return new Response('x', { status });
     });
     await mend.follow(1);
     const asUser = { credentials: 'include', redirect: 'manual', headers: { range: 'bytes=9-9' } };
-    expect(asked).toEqual([[url, asUser]]);
+    expect(asked).toEqual([[`${url}#part`, asUser]]);
+    expect(ways, 'through the tunnel').toMatchObject([[{ host: 'd1.example' }, { type: 'direct' }]]);
     expect(downloads.log).toEqual(resumed);
+    expect(await led(), 'what it asks otherwise').toBeUndefined();
   },
 );
 

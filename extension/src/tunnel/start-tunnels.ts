@@ -5,6 +5,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import { keepPatterns, keptPatterns, patternsOf, SiteRequests } from '../browser/site-requests.ts';
 import { isChromium } from '../browser/target.ts';
 import type { Settings } from '../settings/settings.ts';
+import { withoutFragment } from '../url-fragment.ts';
 import { MendRequests } from './mend-requests.ts';
 import type { Proxies } from './proxies.ts';
 import { ProxyPerRequest } from './proxy-per-request.ts';
@@ -31,14 +32,19 @@ interface StartedTunnels {
 /** A site answers by then, or does not. */
 const KNOCK_MS = 10_000;
 
-/** See `MendRequests`: with the user's cookies, as the browser resumes. */
+/** Where Firefox is knocking now: those requests take the tunnel, too. */
+const knockedAt = new Set<string>();
+
+/** See `MendRequests`. */
 async function knock(url: string, atByte: number): Promise<number | undefined> {
+  if (!isChromium) knockedAt.add(withoutFragment(url));
   const signal = AbortSignal.timeout(KNOCK_MS);
   const headers = { range: `bytes=${atByte}-${atByte}` };
   const asks = { credentials: 'include', redirect: 'manual', cache: 'no-store', headers, signal } as const;
   const answer = await fetch(url, asks).catch(() => undefined);
   // All may be behind it.
   void answer?.body?.cancel();
+  if (!isChromium) knockedAt.delete(withoutFragment(url));
   return answer?.status;
 }
 
@@ -46,7 +52,7 @@ async function knock(url: string, atByte: number): Promise<number | undefined> {
 export function startTunnels({ downloads, settings, now, pause, wakeAt }: StartDependencies): StartedTunnels {
   const proxies: Proxies = isChromium
     ? new ProxyScript((url, entry) => tunnels.ticketFor(url, entry))
-    : new ProxyPerRequest((url) => tunnels.wayFor(url));
+    : new ProxyPerRequest((url) => tunnels.wayFor(url), knockedAt);
   const tunnels: Tunnels = new Tunnels({
     area: api.storage.session,
     settings,
