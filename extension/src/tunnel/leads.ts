@@ -7,7 +7,7 @@ export interface StandingTunnel {
   /** `https://host:port` of the server. */
   readonly server: string;
   readonly tunnel: Tunnel;
-  /** Until then its ticket opens tunnels, and somebody has asked for it lately. */
+  /** See `standsUntilMs`. */
   readonly untilMs: number;
 }
 
@@ -58,6 +58,11 @@ export function goodUntilMs({ tunnel, isUsed }: TunnelLead): number {
 /** From when on another plan is asked for, while this one stands. */
 export function renewAtMs(lead: TunnelLead): number {
   return lead.isUsed ? lead.renewAtMs : Math.min(lead.renewAtMs, goodUntilMs(lead) - UNUSED_MS);
+}
+
+/** Until when a tunnel stands: its ticket opens tunnels, and somebody has asked for it lately. */
+export function standsUntilMs(lead: TunnelLead): number {
+  return Math.min(goodUntilMs(lead), renewAtMs(lead) + IDLE_MS);
 }
 
 /** The leads of all servers, by their canonical addresses. They outlive the background, and not the browser. */
@@ -139,9 +144,5 @@ export class Leads {
 
 /** @param key the canonical address of the server */
 export function standingBy(key: string, lead: TunnelLead): StandingTunnel {
-  return {
-    server: key.slice(0, -1),
-    tunnel: lead.tunnel,
-    untilMs: Math.min(goodUntilMs(lead), renewAtMs(lead) + IDLE_MS),
-  };
+  return { server: key.slice(0, -1), tunnel: lead.tunnel, untilMs: standsUntilMs(lead) };
 }

@@ -38,6 +38,7 @@ function start({ isTunnelDead = true, isTunnelled = true, statuses = [206] as St
         blamed.push(isByProxy);
         return isTunnelDead;
       },
+      prepare: async () => undefined,
       viewOf: async () => (isTunnelled ? { chain: ['d1'] } : undefined),
     },
   });

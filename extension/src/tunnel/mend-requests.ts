@@ -5,7 +5,7 @@ import { remember } from '../remember.ts';
 import type { Tunnels } from './tunnels.ts';
 
 interface MendDependencies {
-  readonly tunnels: Pick<Tunnels, 'failed' | 'viewOf'>;
+  readonly tunnels: Pick<Tunnels, 'failed' | 'prepare' | 'viewOf'>;
   readonly downloads: Pick<Downloads, 'get' | 'resume'>;
   /**
    * The status by which a site answers who wants this byte: on the browser's way, with the user's cookies, without a referrer. `undefined`
@@ -79,6 +79,8 @@ export class MendRequests {
     if (download?.state !== 'interrupted' || download.paused || !download.canResume) return;
     if (!/^(NETWORK|SERVER)/.test(download.error ?? '')) return;
     const { finalUrl, bytesReceived: bytes, isContained, referrer } = download;
+    // Nobody asks for a tunnel when Chromium resumes.
+    await tunnels.prepare(finalUrl);
     if ((await tunnels.viewOf(finalUrl)) === undefined) return;
     const before = this.#tried.get(downloadId);
     const times = before?.bytes === bytes ? before.times + 1 : 1;

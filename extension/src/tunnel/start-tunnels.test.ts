@@ -4,6 +4,7 @@ import { download, FakeDownloads, NOW_MS } from '../testing/fake-downloads.ts';
 import { memoryArea } from '../testing/memory-area.ts';
 import { plan } from '../testing/plan.ts';
 import { settings } from '../testing/settings.ts';
+import type { Tunnels } from './tunnels.ts';
 
 type Listener = (event: RequestEvent) => void;
 interface Filter {
@@ -18,7 +19,9 @@ const browser = vi.hoisted(() => {
     addListener: (listener: Listener, filter: Filter) => listeners.set(name, [listener, filter]),
     removeListener: () => listeners.delete(name),
   });
-  return { listeners, event, isChromium: false, script: '', opened: [] as string[], greetings: 0, nowMs: 0 };
+  const session: unknown = undefined;
+  const opened: string[] = [];
+  return { listeners, event, session, isChromium: false, script: '', opened, greetings: 0, nowMs: 0 };
 });
 
 vi.mock('../browser/target.ts', () => ({
@@ -29,7 +32,11 @@ vi.mock('../browser/target.ts', () => ({
 vi.mock('../browser/browser-api.ts', () => ({
   api: {
     runtime: { getURL: (path: string) => `moz-extension://own/${path}` },
-    storage: { session: memoryArea() },
+    storage: {
+      get session() {
+        return browser.session;
+      },
+    },
     tabs: {
       update: async (tabId: number, { url }: { url: string }) => browser.opened.push(`${tabId} ${url}`),
     },
@@ -64,7 +71,8 @@ vi.mock('../ask/ask-master.ts', () => ({
       location: `https://${avoid.includes('d1') ? 'd2' : 'd1'}.example:7000`,
       chain: [avoid.includes('d1') ? 'd2' : 'd1'],
       ticket: 'ticket',
-      startBefore: new Date(NOW_MS + 600_000).toISOString(),
+      startBefore: new Date(browser.nowMs + 600_000).toISOString(),
+      ticketEnds: new Date(browser.nowMs + 24 * 3_600_000).toISOString(),
     }),
   }),
 }));
@@ -91,7 +99,14 @@ const kept = new Map<string, string>();
 
 beforeEach(() => {
   browser.listeners.clear();
-  Object.assign(browser, { isChromium: false, script: '', opened: [], greetings: 0, nowMs: NOW_MS });
+  Object.assign(browser, {
+    session: memoryArea(),
+    isChromium: false,
+    script: '',
+    opened: [],
+    greetings: 0,
+    nowMs: NOW_MS,
+  });
   kept.clear();
   vi.stubGlobal('localStorage', {
     getItem: (key: string) => kept.get(key) ?? null,
@@ -108,7 +123,8 @@ const start = (sitesTunnel: readonly string[], downloads = new FakeDownloads()) 
     wakeAt: () => undefined,
   });
 
-it('Chromium plans a tunnel for a site whose scripts alone ask it for something', async () => {
+/** A Chromium whose depots take the tickets that it gets to know. */
+function startChromium(): void {
   browser.isChromium = true;
   const challenger = { host: 'd1.example', port: 7000 };
   vi.stubGlobal('fetch', async (url: string) => {
@@ -118,6 +134,10 @@ it('Chromium plans a tunnel for a site whose scripts alone ask it for something'
     await new Promise((answer) => asks({ isProxy: true, requestId: '1', url, challenger }, answer));
     throw new TypeError('refused');
   });
+}
+
+it('Chromium plans a tunnel for a site whose scripts alone ask it for something', async () => {
+  startChromium();
   const { look } = start(['scripts.example']);
   await look();
   tell('asked', request('scripts.example'));
@@ -202,6 +222,43 @@ it.each([
     expect(ways, 'through the tunnel').toMatchObject([[{ host: 'd1.example' }, { type: 'direct' }]]);
     expect(downloads.log).toEqual(resumed);
     expect(await led(), 'what it asks otherwise').toBeUndefined();
+  },
+);
+
+it.each<[string, (tunnels: Tunnels) => Promise<void>]>([
+  [
+    'was idle',
+    async (tunnels) => {
+      browser.nowMs += 61 * 60_000;
+      await tunnels.wake();
+    },
+  ],
+  ['rests', (tunnels) => tunnels.rest()],
+  [
+    'is over',
+    async (tunnels) => {
+      browser.nowMs += 24 * 3_600_000;
+      await tunnels.wake();
+    },
+  ],
+])(
+  'Chromium has the tunnel of a cut download in its script again before that goes on: it %s',
+  async (how, ends) => {
+    startChromium();
+    const host = `${how.replace(' ', '-')}.example`;
+    const url = `https://${host}/a.iso`;
+    const downloads = new FakeDownloads(download({ ...CUT, url, referrer: `https://${host}/` }));
+    const scripts: string[] = [];
+    downloads.onResume = async () => void scripts.push(browser.script);
+    const { tunnels, mend } = start([host], downloads);
+    await tunnels.prepare(url);
+    expect(await tunnels.viewOf(url)).toEqual({ chain: ['d1'] });
+    await ends(tunnels);
+    expect(browser.script).toBe('');
+    expect(await tunnels.viewOf(url), 'what the popup says').toBeUndefined();
+    await mend.follow(1);
+    expect(scripts).toEqual([expect.stringContaining(`${host}:443`)]);
+    expect(await tunnels.viewOf(url)).toEqual({ chain: ['d1'] });
   },
 );
 

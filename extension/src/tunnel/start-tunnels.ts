@@ -82,7 +82,8 @@ export function startTunnels({ downloads, settings, now, pause, wakeAt }: StartD
     asked: ({ url }) => (isChromium ? void tunnels.prepare(url) : undefined),
     answered: (event) => {
       mend.answered(event);
-      if (event.proxyInfo && event.fromCache !== true) void tunnels.answered(event.url, event.proxyInfo);
+      if (!isChromium && event.proxyInfo && event.fromCache !== true)
+        void tunnels.answered(event.url, event.proxyInfo);
     },
     failed: (event) => void mend.failed(event),
   });

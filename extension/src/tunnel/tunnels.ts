@@ -1,5 +1,6 @@
 import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
+import { isChromium } from '../browser/target.ts';
 import type { Left } from '../judge/why-left.ts';
 import type { Settings } from '../settings/settings.ts';
 import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
@@ -13,6 +14,7 @@ import {
   renewAtMs,
   type StandingTunnel,
   standingBy,
+  standsUntilMs,
   type TunnelLead,
 } from './leads.ts';
 import { planTunnel, serverOf, type Tunnel } from './plan-tunnel.ts';
@@ -80,6 +82,8 @@ export class Tunnels {
 
   /** The tunnel that a request to this address takes now; `undefined`: it goes directly. Settles within 2 s. */
   async wayFor(address: string): Promise<Tunnel | undefined> {
+    // Its script leads, and asks nobody.
+    if (isChromium) return undefined;
     const server = await this.#serverOf(address);
     if (!server) return undefined;
     const held = this.#deps.pause(HOLD_MS).then(() => undefined);
@@ -88,7 +92,7 @@ export class Tunnels {
     return tunnel;
   }
 
-  /** Sees that a tunnel stands for requests to this address, where the browser waits for no way. */
+  /** Sees that a tunnel stands for requests to this address, where the browser waits for no way. Settles when it does, or cannot. */
   async prepare(address: string): Promise<void> {
     const server = await this.#serverOf(address);
     if (server) await this.#wayTo(server);
@@ -108,6 +112,8 @@ export class Tunnels {
 
   /** A request to this address has been answered through a proxy, or directly after one that was not there. */
   async answered(address: string, { host, port }: Partial<Tunnel['proxy']>): Promise<void> {
+    // It tells of no proxy.
+    if (isChromium) return;
     const lead = await this.#leadTo(address);
     if (!lead || !('tunnel' in lead)) return;
     const { proxy } = lead.tunnel;
@@ -133,11 +139,11 @@ export class Tunnels {
     return true;
   }
 
-  /** How requests to this address go; `undefined` where nobody has asked for a tunnel there, or nothing was asked yet. */
+  /** How requests to this address go; `undefined` where nobody has asked for a tunnel there, or not lately. */
   async viewOf(address: string): Promise<TunnelView | undefined> {
     const server = await this.#serverOf(address);
     const lead = server && (await this.#leads).get(canonicalOriginUrl(server));
-    if (!lead) return undefined;
+    if (!lead || this.#rests(lead)) return undefined;
     return 'tunnel' in lead ? { chain: lead.tunnel.chain } : lead.left;
   }
 
@@ -201,7 +207,8 @@ export class Tunnels {
       if (nowMs >= lead.untilMs) void this.#ask(server, []);
       return undefined;
     } else if (nowMs >= renewAtMs(lead)) {
-      void this.#ask(server, []);
+      const asked = this.#ask(server, []);
+      if (this.#rests(lead)) await asked;
     }
     const now = leads.get(key);
     if (!now || !('tunnel' in now)) return undefined;
@@ -291,6 +298,12 @@ export class Tunnels {
 
   #stands(lead: Lead | undefined): lead is TunnelLead {
     return lead !== undefined && 'tunnel' in lead && this.#deps.now() < goodUntilMs(lead);
+  }
+
+  /** Whether the browser leads nothing by this until somebody asks: Chromium, which knows the tunnels that it was told. */
+  #rests(lead: Lead): boolean {
+    const { isOneServerPerDepot, now } = this.#deps;
+    return isOneServerPerDepot && 'tunnel' in lead && now() >= standsUntilMs(lead);
   }
 
   /** Whether the browser would show the ticket of the one tunnel although the other one stands: Chromium does while depots take it. */
