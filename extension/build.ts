@@ -24,8 +24,8 @@ export interface BuildOptions {
 const TARGET_BROWSERS = ['chrome126', 'firefox142'];
 
 /**
- * Those who review an add-on want to read it: names stay. Comments and blanks, which the sources have, and statements at length would
- * make the package larger than 100 kB.
+ * Those who review an add-on want to read it: names stay. Comments and blanks, which the sources have, and
+ * statements at length would make the package larger than 100 kB.
  */
 const READABLE = {
   comments: { legal: true, annotation: false, jsdoc: false },
@@ -73,8 +73,8 @@ export async function buildExtension({
           entryFileNames: '[name].js',
           chunkFileNames: '[name].js',
           assetFileNames: '[name][extname]',
-          // What several of them need, in one file: each further one costs the package a hundred bytes and more. Scripts of pages stay
-          // with their styles, whose order is that of the files.
+          // What several of them need, in one file: each further one costs the package a hundred bytes and
+          // more. Scripts of pages stay with their styles, whose order is that of the files.
           codeSplitting: {
             groups: [
               {

@@ -16,7 +16,10 @@ const UNUSED = [
 ];
 const LIBRARY = /\/ipaddr\.js\/lib\/ipaddr\.js$/;
 
-/** Leaves unused functions of `ipaddr.js` out: a kilobyte of the package. Stops the build where the library has changed, or something uses one. */
+/**
+ * Leaves unused functions of `ipaddr.js` out: a kilobyte of the package. Stops the build where the library
+ * has changed, or something uses one.
+ */
 export function leanAddresses(): Plugin {
   return {
     name: 'longhaul-lean-addresses',

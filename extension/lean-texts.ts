@@ -1,7 +1,10 @@
 /** What a package says: no sentence is in it that its browser never shows. */
 import { ERRORS, type ErrorCode, type ErrorEntry } from '@longhaul/shared';
 
-/** What masters say to operators and to depots alone, depots to each other, and both to who asks for what the add-on never does. */
+/**
+ * What masters say to operators and to depots alone, depots to each other, and both to who asks for what the
+ * add-on never does.
+ */
 const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'caller-not-proved',
   'depot-address-not-allowed',
@@ -25,7 +28,10 @@ export function withoutUnheard(script: string): string {
   return UNHEARD.reduce((text, [name, failure]) => withoutEntry(text, name, failure), script);
 }
 
-/** Stops a build that would say a code whose entry has been left out: whoever asks for its sentence would meet nothing. */
+/**
+ * Stops a build that would say a code whose entry has been left out: whoever asks for its sentence would meet
+ * nothing.
+ */
 export function requireSentences(scripts: readonly string[]): void {
   const said = UNHEARD.map(([code]) => code).filter((code) =>
     scripts.some((script) => new RegExp(`["'\`]${code}["'\`]`).test(script)),
@@ -34,8 +40,8 @@ export function requireSentences(scripts: readonly string[]): void {
 }
 
 /**
- * Tells whether a package names a sentence: what only another browser's says is left out. Stops a build in which such a name is put together
- * while it runs, so that nobody could see it here.
+ * Tells whether a package names a sentence: what only another browser's says is left out. Stops a build in
+ * which such a name is put together while it runs, so that nobody could see it here.
  */
 export function namedIn(scripts: readonly string[], others: readonly string[]): (key: string) => boolean {
   const composed = scripts.find((script) => /\bsay(?:\$\d+)?\(\s*`[^`]*\$\{/.test(script));

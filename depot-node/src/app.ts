@@ -54,8 +54,8 @@ export interface DepotInit extends DepotMaterial {
 
 export interface Depot {
   /**
-   * Binds the listener and joins the overlay, as far as its master lets it; gives the depot's public base URL. Rejects with
-   * a registered code where the address cannot be bound.
+   * Binds the listener and joins the overlay, as far as its master lets it; gives the depot's public base
+   * URL. Rejects with a registered code where the address cannot be bound.
    */
   readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
   /**
@@ -64,8 +64,8 @@ export interface Depot {
    */
   readonly renew: (material: DepotMaterial) => void;
   /**
-   * Takes nothing new, lets running transfers end for up to `graceMs`, then breaks off what is left: by FIN where any client sees
-   * that it is cut, else by a reset. Called again, it counts anew from then on.
+   * Takes nothing new, lets running transfers end for up to `graceMs`, then breaks off what is left: by FIN
+   * where any client sees that it is cut, else by a reset. Called again, it counts anew from then on.
    */
   readonly close: (graceMs: number) => Promise<void>;
   /** Transfers and tunnels that run now. */

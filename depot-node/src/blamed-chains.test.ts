@@ -17,7 +17,10 @@ const TURN_BYTES = 8192;
 /** So many turns of those that it serves it takes to find out that it serves enough. */
 const TURNS_BEFORE_RESET = 10;
 
-/** An origin that sends in turns, ends a connection after some answers, and resets those beyond the ones that it serves. */
+/**
+ * An origin that sends in turns, ends a connection after some answers, and resets those beyond the ones that
+ * it serves.
+ */
 class CountingOrigin {
   resets = 0;
   readonly #most: number;

@@ -1,5 +1,5 @@
-// Fills the cache of compiled sources and ends; for `longhaul-depot.mjs`, in a process of its own, because what compiles
-// TypeScript stays in a process that has once used it: 45 MB.
+// Fills the cache of compiled sources and ends; for `longhaul-depot.mjs`, in a process of its own, because
+// what compiles TypeScript stays in a process that has once used it: 45 MB.
 import { enableCompileCache } from 'node:module';
 
 enableCompileCache(process.env.NODE_COMPILE_CACHE);

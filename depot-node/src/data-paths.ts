@@ -25,7 +25,10 @@ interface DataPathsInit {
   readonly member: OverlayMember;
 }
 
-/** The ways that a download can take through this depot: as entry depot, in a chain's middle or end, and step by step. */
+/**
+ * The ways that a download can take through this depot: as entry depot, in a chain's middle or end, and step
+ * by step.
+ */
 export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) {
   const { directory, membership, gate, trust, proofs, checker } = member;
   const nextLegs = createNextLegs({

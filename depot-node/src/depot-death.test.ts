@@ -96,7 +96,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         await ended;
         expect(digest.digest('hex')).toBe(hash(FILE));
         expect(answer.statusCode).toBe(200);
-        // A lane that hangs may lose its block to another one, or have it given back: what is sure is where the rest came over.
+        // A lane that hangs may lose its block to another one, or have it given back: what is sure is where
+        // the rest came over.
         const wentOver = overlay.depot('entry').events.flatMap((event) => {
           if (event.type === 'failover') return [event.to];
           return event.type === 'lane-opened' ? [event.chain] : [];

@@ -34,7 +34,10 @@ function downloadRaw(
   return client;
 }
 
-/** The plane as it is when its thread has more to do than the client: what it reports of a body comes after the client's end. */
+/**
+ * The plane as it is when its thread has more to do than the client: what it reports of a body comes after
+ * the client's end.
+ */
 function reportingLate(plane: SplicePlane, onMoved: () => void): SplicePlane {
   return {
     ...plane,

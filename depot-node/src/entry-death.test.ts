@@ -17,7 +17,10 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A process with a depot that passes all bodies on itself, and an origin that stops in the middle of each; gives the address of a download. */
+/**
+ * A process with a depot that passes all bodies on itself, and an origin that stops in the middle of each;
+ * gives the address of a download.
+ */
 async function startDepot(headers: object, material: object) {
   const overlay = JSON.stringify(new URL('./testing/overlay.ts', import.meta.url).href);
   const code = `

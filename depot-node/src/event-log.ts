@@ -26,9 +26,9 @@ const SAME_LINE_INTERVAL_MS = 10_000;
 const MOST_SAME_CODE = 20;
 
 /**
- * Writes events for people. What others can cause is written once of a kind in a while, with how many were held back: one
- * kind is one code of one download, or of all requests that have no ticket. And a code is written a few times in a while,
- * whatever it is of.
+ * Writes events for people. What others can cause is written once of a kind in a while, with how many were
+ * held back: one kind is one code of one download, or of all requests that have no ticket. And a code is
+ * written a few times in a while, whatever it is of.
  */
 export function createEventLog(log: Logger, nowMs: () => number): Observe {
   const ofOne = new Seldom(SAME_LINE_INTERVAL_MS, nowMs);

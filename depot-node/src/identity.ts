@@ -16,12 +16,18 @@ export interface Identity {
   readonly publicKey: string;
   /** Ed25519 signature over a text, base64url. */
   readonly sign: (text: string) => string;
-  /** MACs under a key that only this depot and the owner of another public key have; `undefined` where that is no key. */
+  /**
+   * MACs under a key that only this depot and the owner of another public key have; `undefined` where that is
+   * no key.
+   */
   readonly agree: (publicKey: string, purpose: string) => PairMac | undefined;
 }
 
 const KEY_FILE = 'depot-key.pem';
-/** A key that masters may not know yet: it is written before they are asked, so that it is not lost when they have taken it. */
+/**
+ * A key that masters may not know yet: it is written before they are asked, so that it is not lost when they
+ * have taken it.
+ */
 const NEXT_KEY_FILE = 'depot-key.next.pem';
 /** What masters are known by, from the join token. */
 const OVERLAY_KEY_FILE = 'overlay-key';

@@ -230,7 +230,8 @@ describe.each(await testPlanes())('a download whose plan has lanes, over %s,', (
         const now = await open();
         most = Math.max(most, now);
         if (now <= 8) continue;
-        // Over a chain the end of one connection may come after the beginning of the next; while nobody reads, none begins.
+        // Over a chain the end of one connection may come after the beginning of the next; while nobody
+        // reads, none begins.
         whole.pause();
         await expect.poll(open, { timeout: 10_000 }).toBeLessThanOrEqual(8);
         whole.resume();

@@ -62,7 +62,10 @@ function beginOpen(url: string): Promise<void> {
   });
 }
 
-/** A limit of the origin's is none of who may ask it himself; one of the client's own he has to wait for. Who goes on with a file waits in any case. */
+/**
+ * A limit of the origin's is none of who may ask it himself; one of the client's own he has to wait for. Who
+ * goes on with a file waits in any case.
+ */
 async function isTurnedAway(code: string, url: string): Promise<void> {
   const isLed = code.startsWith('origin-');
   const refused = await fetchRaw(url);

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Plain JavaScript, because it stands before what makes TypeScript run: what was compiled once is kept beside the packages, where
-// only those may write who may write these sources, too. A depot then needs no compiler, which is 45 MB; its first start, and the
-// first one with other sources, lets another process fill the cache. Where nobody may write, it goes without.
+// Plain JavaScript, because it stands before what makes TypeScript run: what was compiled once is kept beside
+// the packages, where only those may write who may write these sources, too. A depot then needs no compiler,
+// which is 45 MB; its first start, and the first one with other sources, lets another process fill the cache.
+// Where nobody may write, it goes without.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync, utimesSync } from 'node:fs';
 import nodeModule from 'node:module';
@@ -10,7 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { noteHangUps } from '@longhaul/shared/early-hang-ups';
 import { stopOnOldNode } from '@longhaul/shared/runs-typescript';
 
-// Before all that takes time: a supervisor that lets a service read its certificate again would end one that has just begun.
+// Before all that takes time: a supervisor that lets a service read its certificate again would end one that
+// has just begun.
 noteHangUps();
 stopOnOldNode();
 

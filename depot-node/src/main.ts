@@ -117,7 +117,10 @@ async function serve(configFile: string): Promise<void> {
   flushCompileCache();
 }
 
-/** What moves bytes and ends TLS. A depot works without either, slower, so how it does is told once when it has started. */
+/**
+ * What moves bytes and ends TLS. A depot works without either, slower, so how it does is told once when it
+ * has started.
+ */
 interface OpenedRelay {
   readonly splice: SplicePlane | undefined;
   readonly tell: () => void;

@@ -9,7 +9,10 @@ import { testPlanes } from './testing/test-planes.ts';
 
 const file = randomBytes(1_500_000);
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-/** What clients ask for that name no version: to see whether parts can be asked for, to go on, or for the end of an archive. */
+/**
+ * What clients ask for that name no version: to see whether parts can be asked for, to go on, or for the end
+ * of an archive.
+ */
 const PARTS = ['bytes=0-0', 'bytes=0-1', 'bytes=1-', 'bytes=7-', 'bytes=-500'];
 const VERSION = { ETag: '"v1"', 'Accept-Ranges': 'bytes' };
 
@@ -1034,7 +1037,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     origin = (_asked, answer) => {
       answer.writeHead(401, { 'WWW-Authenticate': 'Basic realm=x', 'Content-Length': 0 }).end();
     };
-    // Who asks for parts, to see whether there are any or to go on with what no version is known of, has nothing that a redirect would take.
+    // Who asks for parts, to see whether there are any or to go on with what no version is known of, has
+    // nothing that a redirect would take.
     for (const range of [undefined, ...PARTS]) {
       const led = await download({}, range === undefined ? {} : { range });
       expect(led, range).toMatchObject({ status: 307, headers: { [HEADERS.error]: 'origin-needs-login' } });

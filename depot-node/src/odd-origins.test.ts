@@ -66,8 +66,8 @@ function listenerOf(origin: OddOrigin): RequestListener {
 }
 
 /**
- * Whether the rest can be had after a break: by what the origin says it has no use for ranges, or it has them as it says. Of one that
- * promises parts and gives others, nothing is kept to go on with.
+ * Whether the rest can be had after a break: by what the origin says it has no use for ranges, or it has them
+ * as it says. Of one that promises parts and gives others, nothing is kept to go on with.
  */
 const isRepairable = ({ framing, says, ranges, tag, isDated }: OddOrigin): boolean => {
   const hasVersion = framing === 'length' && (tag === undefined ? isDated : tag !== 'weak');

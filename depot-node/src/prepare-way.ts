@@ -14,8 +14,8 @@ interface PrepareWayComponents {
 }
 
 /**
- * Takes a master's notice that a client is about to come, and makes its way to the origin where the ticket permits that. Refuses what is
- * no notice; a notice that is of no use, or no more, is taken all the same.
+ * Takes a master's notice that a client is about to come, and makes its way to the origin where the ticket
+ * permits that. Refuses what is no notice; a notice that is of no use, or no more, is taken all the same.
  */
 export function createPrepareWay({ ownId, gate, jobs, fetcher, readNotice }: PrepareWayComponents) {
   const isOfUse = ({ claims }: OpenTicket, { origin, client }: WayNotice): boolean => {

@@ -49,7 +49,10 @@ interface EntryRequest {
   readonly asked: OriginRelayRequest | DepotRelayRequest;
 }
 
-/** Serves relay requests: as entry depot of the ticket's chain, or as one of the other depots of stepwise signalling. */
+/**
+ * Serves relay requests: as entry depot of the ticket's chain, or as one of the other depots of stepwise
+ * signalling.
+ */
 export function createServeRelay(components: ServeRelayComponents) {
   const { gate, plane, stepwise } = components;
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -138,16 +141,18 @@ async function enter(
 }
 
 /**
- * Whether a client shows that its address has given a body of which nothing is known here: at another depot of the group, or before this one restarted or forgot the job.
- * Programs that ask for a file in parts from the start name no version of it.
+ * Whether a client shows that its address has given a body of which nothing is known here: at another depot
+ * of the group, or before this one restarted or forgot the job. Programs that ask for a file in parts from
+ * the start name no version of it.
  */
 function hasWorkedElsewhere({ headers }: IncomingMessage, { group }: TicketClaims): boolean {
   return isLaterPart(headers) && (group !== undefined || namesVersion(headers));
 }
 
 /**
- * Has a client whose beginning of a file is wrong get nothing behind that. Throws `origin-digest-wrong` for what it asks for; who begins anew gets the whole, which is
- * checked, also where he asks for a part that is all of it.
+ * Has a client whose beginning of a file is wrong get nothing behind that. Throws `origin-digest-wrong` for
+ * what it asks for; who begins anew gets the whole, which is checked, also where he asks for a part that is
+ * all of it.
  */
 function holdToWhole({ headers }: IncomingMessage, { sizeBytes }: GivenFile): void {
   if (isLaterPart(headers)) throw new LonghaulError('origin-digest-wrong');
@@ -157,7 +162,10 @@ function holdToWhole({ headers }: IncomingMessage, { sizeBytes }: GivenFile): vo
   delete headers['if-range'];
 }
 
-/** Asks the master for chains from here, where a ticket of this depot's group has none; without them the depot fetches alone. */
+/**
+ * Asks the master for chains from here, where a ticket of this depot's group has none; without them the depot
+ * fetches alone.
+ */
 async function planFromHere(
   { fetcher }: ServeRelayComponents,
   { book, target }: RunningDownload,
@@ -168,7 +176,10 @@ async function planFromHere(
   if (ticket) book.add(ticket);
 }
 
-/** Learns the origin's URL, and takes the first answer where a predecessor holds one; `undefined`: the client has left. */
+/**
+ * Learns the origin's URL, and takes the first answer where a predecessor holds one; `undefined`: the client
+ * has left.
+ */
 async function learnUrl(
   { stepwise }: ServeRelayComponents,
   { ticket, asked }: EntryRequest,

@@ -114,7 +114,10 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
     while (running().some(({ client }) => client.bytes < wanted)) await setImmediate();
   }
 
-  /** Lets seconds go by until something is so: one at whose end the client's connection has bytes left to send counts for no way. */
+  /**
+   * Lets seconds go by until something is so: one at whose end the client's connection has bytes left to send
+   * counts for no way.
+   */
   async function secondsUntil(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       vi.advanceTimersByTime(1000);

@@ -1,6 +1,7 @@
 /**
- * One attack, as a process of its own at the lowest priority: `node attacker-main.ts <attack> <facts as JSON>`. Strikes at
- * the message `strike` until `stop`, then tells its parent what came of it and ends, with all that it holds.
+ * One attack, as a process of its own at the lowest priority: `node attacker-main.ts <attack> <facts as
+ * JSON>`. Strikes at the message `strike` until `stop`, then tells its parent what came of it and ends, with
+ * all that it holds.
  */
 import { setPriority } from 'node:os';
 import { Ground, type GroundFacts } from './attacker/ground.ts';

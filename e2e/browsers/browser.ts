@@ -69,8 +69,8 @@ export interface TestBrowser {
   /** Clicks as a user does (it counts as a user gesture), with a key held; does not wait for what the click starts. */
   click(selector: string, held?: HeldKey): Promise<void>;
   /**
-   * What the user lets the add-on reach from now on, as his browser's own settings do: these hosts of http and no other, or again
-   * everything that it asks for.
+   * What the user lets the add-on reach from now on, as his browser's own settings do: these hosts of http
+   * and no other, or again everything that it asks for.
    */
   limitAccess(hosts: readonly string[] | 'all'): Promise<void>;
   /** Presses and releases a key, as a user does. */

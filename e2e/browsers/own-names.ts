@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { BrowserHome } from './browser-home.ts';
 
 /**
- * A program that starts a browser for which all names are looked up at one name server, on port 53: in its own mounts, so that nobody
- * else's change. Only root may have those.
+ * A program that starts a browser for which all names are looked up at one name server, on port 53: in its
+ * own mounts, so that nobody else's change. Only root may have those.
  */
 export async function withNameServer(
   { profileDir }: BrowserHome,

@@ -18,8 +18,8 @@ export interface Fault {
 }
 
 /**
- * A rival that stands as a relay at every depot's site: HAProxy that passes bytes on, HAProxy as an HTTP proxy that keeps its
- * connections, or nginx, which keeps them as well.
+ * A rival that stands as a relay at every depot's site: HAProxy that passes bytes on, HAProxy as an HTTP
+ * proxy that keeps its connections, or nginx, which keeps them as well.
  */
 export type RivalRelay = 'haproxy' | 'haproxy-kept' | 'nginx';
 

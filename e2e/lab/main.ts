@@ -123,7 +123,10 @@ async function run(command: Extract<LabCommand, { kind: 'run' }>, interrupted: A
   report([file], folder);
 }
 
-/** What stands for this run and not for those before it: how rivals are configured, see `hosts`, and what the master is told. */
+/**
+ * What stands for this run and not for those before it: how rivals are configured, see `hosts`, and what the
+ * master is told.
+ */
 function notesOf({ stints, scenarios }: RunPlan): { notes?: string[] } {
   const used = new Set(stints.flatMap(({ variants }) => variants));
   const ways = scenarios.flatMap(({ variants }) => Object.entries(variants));

@@ -5,8 +5,8 @@ import { LabRefusal } from './refusal.ts';
 const INTERRUPTED_EXIT_CODE = 130;
 
 /**
- * Does what a command line asks for: a refusal becomes a sentence and exit code 2; whatever ends the program, no network
- * of it stays behind. The signal aborts when somebody interrupts it.
+ * Does what a command line asks for: a refusal becomes a sentence and exit code 2; whatever ends the program,
+ * no network of it stays behind. The signal aborts when somebody interrupts it.
  */
 export async function obey(command: (interrupted: AbortSignal) => Promise<void>): Promise<void> {
   const interrupted = new AbortController();

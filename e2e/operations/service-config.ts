@@ -17,7 +17,10 @@ export function testFolder(onTestFinished: (end: () => void) => void): string {
   return folder;
 }
 
-/** Writes the least configuration of a service, with changes, and gives the file. It listens on any port of loopback. */
+/**
+ * Writes the least configuration of a service, with changes, and gives the file. It listens on any port of
+ * loopback.
+ */
 export function configOf(service: Service, change: object, folder: string): string {
   writeFileSync(join(folder, 'secret'), 'secret');
   const file = join(folder, `${service}.yaml`);

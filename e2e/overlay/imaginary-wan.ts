@@ -11,8 +11,9 @@ export const IMAGINARY_WAN_NOTE =
   'This overlay runs on one machine. The links are those of an imaginary WAN: their estimates steer the plan, while the bytes stay on loopback.';
 
 /**
- * An origin far from the client, losses in the access networks of both, a depot near each (d1, d3) and one aside. Every pair that bytes may
- * pass is there: of what is left out the master would learn that it is on one machine.
+ * An origin far from the client, losses in the access networks of both, a depot near each (d1, d3) and one
+ * aside. Every pair that bytes may pass is there: of what is left out the master would learn that it is on
+ * one machine.
  */
 export const IMAGINARY_WAN: readonly LinkSpec[] = [
   { between: ['client', 'origin'], rttMs: 100, lossRate: 2e-3, rateBps: IMAGINARY_RATE_BPS },

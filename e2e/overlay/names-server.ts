@@ -1,6 +1,9 @@
 import { createSocket } from 'node:dgram';
 
-/** What a name server says of a name: IPv4 addresses, `silent` for no answer at all, `undefined` where the name is not. */
+/**
+ * What a name server says of a name: IPv4 addresses, `silent` for no answer at all, `undefined` where the
+ * name is not.
+ */
 export type Zone = (name: string, asked: number) => readonly string[] | 'silent' | undefined;
 
 const TYPE_A = 1;

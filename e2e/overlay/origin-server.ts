@@ -19,10 +19,16 @@ export interface OriginFile {
 /** A page, or anything else that is not a file with ranges. */
 export type OriginHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** More than any test looks at; an origin that runs for hours must not keep every request, with its socket, for ever. */
+/**
+ * More than any test looks at; an origin that runs for hours must not keep every request, with its socket,
+ * for ever.
+ */
 const MOST_KEPT_REQUESTS = 1000;
 
-/** Body bytes handed to the kernel, by who had asked for them; what was on its way when a connection ended counts, too. */
+/**
+ * Body bytes handed to the kernel, by who had asked for them; what was on its way when a connection ended
+ * counts, too.
+ */
 export interface SentBytes {
   readonly toDepots: number;
   readonly toOthers: number;
@@ -39,8 +45,8 @@ export interface OriginServer {
   /** Cuts the next answer to a depot for more than so many body bytes of `path`, by a reset. */
   readonly cutForDepots: (path: string, afterBytes: number) => void;
   /**
-   * Breaks every answer with this path off, running ones too, until it is set back: by a reset, or, where whoever asks meanwhile is answered by
-   * `instead`, by the end of the connection.
+   * Breaks every answer with this path off, running ones too, until it is set back: by a reset, or, where
+   * whoever asks meanwhile is answered by `instead`, by the end of the connection.
    */
   readonly setAway: (path: string, isAway: boolean, instead?: OriginHandler) => void;
   /** Cuts that no answer has come to yet. */
@@ -61,8 +67,9 @@ export interface OriginSpec {
 }
 
 /**
- * More than all answers together that depots ask for ahead on one connection. Where more waits than a socket's mark, Node's server stops reading, and over
- * TLS it then ends the connection at the next bytes (HPE_PAUSED), also within an answer.
+ * More than all answers together that depots ask for ahead on one connection. Where more waits than a
+ * socket's mark, Node's server stops reading, and over TLS it then ends the connection at the next bytes
+ * (HPE_PAUSED), also within an answer.
  */
 const TLS_HIGH_WATER_BYTES = 1024 * 1024;
 
@@ -198,7 +205,10 @@ const PACED_CHUNK_BYTES = 32 * 1024;
 /** Without a rate only backpressure counts: few writes, but never the whole file encrypted in one go. */
 const UNPACED_CHUNK_BYTES = 1024 * 1024;
 
-/** Sends at `rateBps`, as a far link would, or without timers when that is Infinity; resets the connection where it breaks off. */
+/**
+ * Sends at `rateBps`, as a far link would, or without timers when that is Infinity; resets the connection
+ * where it breaks off.
+ */
 async function sendPaced(
   response: ServerResponse,
   bytes: Buffer,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * A port of `address` that nobody listens on, for servers that must know theirs beforehand. It is below those that the kernel gives to
- * connections: none of them takes it meanwhile.
+ * A port of `address` that nobody listens on, for servers that must know theirs beforehand. It is below those
+ * that the kernel gives to connections: none of them takes it meanwhile.
  */
 export async function freePort(address = '127.0.0.1'): Promise<number> {
   for (;;) {

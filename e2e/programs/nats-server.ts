@@ -26,7 +26,10 @@ export function findNatsServer(): string | undefined {
   return isExecutable(built) ? built : undefined;
 }
 
-/** Builds it with the Go on the PATH, in about a minute of CPU time; later runs find it. Whether it worked shows in what is found. */
+/**
+ * Builds it with the Go on the PATH, in about a minute of CPU time; later runs find it. Whether it worked
+ * shows in what is found.
+ */
 export function buildNatsServer(): void {
   const go = findNewGo();
   if (go === undefined) return;
@@ -48,7 +51,10 @@ function builtFolder(): string {
   return join(caches, 'longhaul', `nats-server-${NATS_SERVER.split('@').at(-1)}`);
 }
 
-/** A Go that can build it: the one on the PATH, or one that this fetches as a module, which any Go of the last years can do. */
+/**
+ * A Go that can build it: the one on the PATH, or one that this fetches as a module, which any Go of the last
+ * years can do.
+ */
 function findNewGo(): string | undefined {
   const go = findProgram('go');
   if (go === undefined || isNewEnough(go)) return go;

@@ -22,6 +22,7 @@ await runSteps([
   { name: 'lint, with import directions', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   ...PROJECTS.map((project) => ({ name: `types of ${project}`, command: ['tsc', '-p', project] as const })),
   { name: 'circles of imports', command: [process.execPath, 'e2e/tools/check-circles.ts'] },
+  { name: 'width of comments', command: [process.execPath, 'e2e/tools/long-comments.ts'] },
   { name: 'unused code', command: ['knip'] },
   { name: 'code that only tests use', command: ['knip', '--production', ...IN_PRODUCTION] },
   { name: 'add-on as its store looks at it', command: [process.execPath, 'e2e/tools/lint-addon.ts'] },

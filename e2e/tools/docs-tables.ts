@@ -1,7 +1,8 @@
 /**
- * Writes the tables of docs/errors.md, docs/limits.md and docs/attacks.md from the sources; with `--check` only compares.
- * Errors come from the registry, limits from every documented numeric constant of the packages, attacks from their list.
- * A default of a configuration is listed by its key, which its comment begins with.
+ * Writes the tables of docs/errors.md, docs/limits.md and docs/attacks.md from the sources; with `--check`
+ * only compares. Errors come from the registry, limits from every documented numeric constant of the
+ * packages, attacks from their list. A default of a configuration is listed by its key, which its comment
+ * begins with.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,9 @@
 import { whenNpmGoes } from '@longhaul/shared/service';
 
-/** Ends this process, as a terminate does, once the npm that runs it, or the program that gave it a channel, has gone. */
+/**
+ * Ends this process, as a terminate does, once the npm that runs it, or the program that gave it a channel,
+ * has gone.
+ */
 export function endWithStarter(): void {
   const end = () => process.kill(process.pid, 'SIGTERM');
   whenNpmGoes(end);

@@ -1,4 +1,7 @@
-/** Has the add-on's package for Firefox looked at as its store does; ends with 1 where the store would refuse it or warn of it. */
+/**
+ * Has the add-on's package for Firefox looked at as its store does; ends with 1 where the store would refuse
+ * it or warn of it.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

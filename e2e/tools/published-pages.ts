@@ -63,9 +63,9 @@ export function readPublishedPages(folder: string): PublishedPages {
 }
 
 /**
- * Holds every page of a folder against the lines that it names: what is made of lines must be what these lines make today.
- * With `isFix` pages and charts are made anew, and charts that belong to none are removed. Gives what is wrong, as
- * sentences.
+ * Holds every page of a folder against the lines that it names: what is made of lines must be what these
+ * lines make today. With `isFix` pages and charts are made anew, and charts that belong to none are removed.
+ * Gives what is wrong, as sentences.
  */
 export function checkPublishedPages(folder: string, isFix: boolean): string[] {
   const { pages } = readPublishedPages(folder);

@@ -1,6 +1,6 @@
 /**
- * Makes the pages of docs/results, and the table of the README, of the committed lines that docs/results/pages.json names;
- * with `--check` only compares. No figure of theirs is without a line.
+ * Makes the pages of docs/results, and the table of the README, of the committed lines that
+ * docs/results/pages.json names; with `--check` only compares. No figure of theirs is without a line.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

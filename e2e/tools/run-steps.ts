@@ -27,8 +27,8 @@ export async function runSteps(steps: readonly Step[]): Promise<void> {
 }
 
 /**
- * Runs programs of this repository (`run.mjs`) until one fails, and ends the process as that one did. They end with this
- * process, however it ends, because they have a channel to it.
+ * Runs programs of this repository (`run.mjs`) until one fails, and ends the process as that one did. They
+ * end with this process, however it ends, because they have a channel to it.
  */
 export async function runInTurn(steps: readonly (readonly [string, ...string[]])[]): Promise<void> {
   for (const step of steps) {

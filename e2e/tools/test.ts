@@ -1,6 +1,6 @@
 /**
- * `npm test`: everything that proves Longhaul, one after the other until something fails. `unit`, `lab` or `e2e` runs one of
- * them, with the arguments of its test runner.
+ * `npm test`: everything that proves Longhaul, one after the other until something fails. `unit`, `lab` or
+ * `e2e` runs one of them, with the arguments of its test runner.
  */
 import { runInTurn } from './run-steps.ts';
 

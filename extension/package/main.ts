@@ -1,4 +1,7 @@
-/** `npm run package`: writes the add-on's archives for both stores, or for an organisation, to `extension/dist/packages`. */
+/**
+ * `npm run package`: writes the add-on's archives for both stores, or for an organisation, to
+ * `extension/dist/packages`.
+ */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

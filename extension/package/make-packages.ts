@@ -12,7 +12,10 @@ export const MAX_PACKAGE_BYTES = 100_000;
 
 export interface PackageOptions {
   readonly version: string;
-  /** Where an organisation keeps the files below, as an https address without a slash at the end; without it they are for the stores. */
+  /**
+   * Where an organisation keeps the files below, as an https address without a slash at the end; without it
+   * they are for the stores.
+   */
   readonly updateBase?: string;
   /** The key by which Chromium knows the organisation's copy, in PEM; needed with `updateBase`. */
   readonly keyPem?: string;
@@ -32,8 +35,9 @@ export interface Packages {
 }
 
 /**
- * The archives for both stores; with `updateBase` also what an organisation serves itself: Chromium's signed form and both
- * update files. The same input gives the same bytes. Throws where an archive is larger than `MAX_PACKAGE_BYTES`.
+ * The archives for both stores; with `updateBase` also what an organisation serves itself: Chromium's signed
+ * form and both update files. The same input gives the same bytes. Throws where an archive is larger than
+ * `MAX_PACKAGE_BYTES`.
  */
 export async function makePackages(options: PackageOptions): Promise<Packages> {
   const { version, updateBase, keyPem } = options;

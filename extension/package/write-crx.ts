@@ -14,8 +14,8 @@ const SIGNED_PREFIX = 'CRX3 SignedData\0';
 const FIELDS = { crxId: 1, rsaProof: 2, publicKey: 1, signature: 2, signedHeader: 10_000 } as const;
 
 /**
- * A store archive as Chromium installs it from elsewhere than the store: signed by an RSA key in PEM. The signature has no chance in it
- * (PKCS #1 v1.5), so the same archive and key give the same bytes.
+ * A store archive as Chromium installs it from elsewhere than the store: signed by an RSA key in PEM. The
+ * signature has no chance in it (PKCS #1 v1.5), so the same archive and key give the same bytes.
  */
 export function writeCrx(zip: Buffer, keyPem: string): Crx {
   const key = createPrivateKey(keyPem);

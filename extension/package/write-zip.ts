@@ -24,8 +24,8 @@ const MEMORY_LEVELS = [9, 8, 7, 6, 5, 4];
 const STRATEGIES = [constants.Z_DEFAULT_STRATEGY, constants.Z_FILTERED];
 
 /**
- * An archive whose bytes are made by names and contents alone (PKWARE APPNOTE 6.3.10, without any extra field): the same input gives the
- * same bytes, wherever and whenever it is made.
+ * An archive whose bytes are made by names and contents alone (PKWARE APPNOTE 6.3.10, without any extra
+ * field): the same input gives the same bytes, wherever and whenever it is made.
  */
 export function writeZip(entries: readonly ZipEntry[]): Buffer {
   const sorted = entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));

@@ -61,8 +61,9 @@ const DIFFERENCES: Readonly<Record<Target, object>> = {
   chrome: {
     // The first version with URL.parse.
     minimum_chrome_version: '126',
-    // Where the user wants no byte wasted, the first leads requests for files to the master. The others are for tunnels, whose entry
-    // depot asks for a ticket: Chromium lets nobody ask for them later, and shows no more than the access to all sites says.
+    // Where the user wants no byte wasted, the first leads requests for files to the master. The others are
+    // for tunnels, whose entry depot asks for a ticket: Chromium lets nobody ask for them later, and shows no
+    // more than the access to all sites says.
     permissions: [
       ...PERMISSIONS,
       'declarativeNetRequestWithHostAccess',

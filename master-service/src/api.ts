@@ -50,7 +50,10 @@ interface ApiInit {
   readonly emit: EmitEvent;
 }
 
-/** All that a master answers over HTTP but redirects, which stand before it: its API, its pages, and refusals of everything else. */
+/**
+ * All that a master answers over HTTP but redirects, which stand before it: its API, its pages, and refusals
+ * of everything else.
+ */
 export function createApi(init: ApiInit): Express {
   const { masterUrl, emit } = init;
   const api = express();

@@ -84,7 +84,10 @@ export interface MasterDeps {
 }
 
 export interface Master {
-  /** Reads the registry, binds the address and serves; gives the public base URL. Rejects with a registered code, `shutting-down` where `close` came first. */
+  /**
+   * Reads the registry, binds the address and serves; gives the public base URL. Rejects with a registered
+   * code, `shutting-down` where `close` came first.
+   */
   listen(): Promise<{ readonly url: string }>;
   /** Takes another certificate, which was checked, for new connections. A master without TLS stays so. */
   renewCertificate(tls: TlsMaterial): void;
@@ -92,9 +95,15 @@ export interface Master {
   renewAuthorities(authorities: readonly string[]): void;
   /** Takes other certificates for the next connection to a NATS server. A bus without TLS stays so. */
   renewBusCertificate(tls: NatsTls): void;
-  /** Reads files of prefixes again; those with mistakes change nothing. Gives whether there was none: then it takes another site, too. */
+  /**
+   * Reads files of prefixes again; those with mistakes change nothing. Gives whether there was none: then it
+   * takes another site, too.
+   */
   reloadPrefixes(prefixes: PrefixesConfig, paths: PrefixPaths): Promise<boolean>;
-  /** How long a master that is asked to end should serve on, so that routes which follow its health lead elsewhere before. */
+  /**
+   * How long a master that is asked to end should serve on, so that routes which follow its health lead
+   * elsewhere before.
+   */
   drainMs(): number;
   /** What `close` still has to write. */
   lastSave(): LastSave;

@@ -143,7 +143,10 @@ const plannerSchema = z.strictObject({
   minLaneBytes: bytes(defaults.DEFAULT_MIN_LANE_BYTES),
   /** Whether clients may choose the chain by `via=` and the lanes by `lanes=`. */
   allowVia: z.boolean().default(false),
-  /** Which share of downloads may take a chain that may turn out faster, and by which share it may be slower; share 0 turns that off. */
+  /**
+   * Which share of downloads may take a chain that may turn out faster, and by which share it may be slower;
+   * share 0 turns that off.
+   */
   explore: z
     .strictObject({
       share: z
@@ -227,7 +230,10 @@ const masterConfigSchema = z
   .strictObject({
     listen: listenSchema,
     tls: tlsFilesSchema.optional(),
-    /** Authorities of depots' certificates beside the usual ones: who tells depots which client comes speaks to nobody else. */
+    /**
+     * Authorities of depots' certificates beside the usual ones: who tells depots which client comes speaks
+     * to nobody else.
+     */
     trustedCaFiles: z.array(z.string().min(1)).default([]),
     /** What clients and depots see; where it is left out, the listening address. */
     publicUrl: baseUrlSchema.optional(),
@@ -248,7 +254,10 @@ const masterConfigSchema = z
     depots: z
       .strictObject({
         heartbeatSeconds: seconds(defaults.DEFAULT_HEARTBEAT_SECONDS),
-        /** Who may register: who has the enrolment secret, beside those that have joined with a token; or these alone. */
+        /**
+         * Who may register: who has the enrolment secret, beside those that have joined with a token; or
+         * these alone.
+         */
         enrolment: z.enum(['secret', 'tokens']).default('secret'),
       })
       .prefault({}),
@@ -263,7 +272,10 @@ const masterConfigSchema = z
       })
       .prefault({}),
     timeouts: z.strictObject({ drainSeconds: seconds(defaults.DEFAULT_DRAIN_SECONDS) }).prefault({}),
-    /** Connections to this master at once: over all, of one client network (/24 or /48), and of these without a request; and how many of a network may end without one. */
+    /**
+     * Connections to this master at once: over all, of one client network (/24 or /48), and of these without
+     * a request; and how many of a network may end without one.
+     */
     limits: z
       .strictObject({
         connections: z.int().min(1).default(defaults.DEFAULT_CONNECTIONS),

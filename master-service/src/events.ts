@@ -6,7 +6,10 @@ export type Decision = 'chain' | 'direct';
 /** The operator's files that say who is where. */
 export type PrefixFile = 'coverage' | 'asTable';
 
-/** What came of telling a depot: it was not reached, refused, or nobody vouches for its certificate (`unheard`), or it is of a version that knows no such thing. */
+/**
+ * What came of telling a depot: it was not reached, refused, or nobody vouches for its certificate
+ * (`unheard`), or it is of a version that knows no such thing.
+ */
 export type TellingOutcome = 'heard' | 'unheard' | 'unknown';
 
 /** What a master tells about itself. Hosts and job ids are named; tickets and full URLs never are. */
@@ -47,7 +50,10 @@ export type MasterEvent =
   /** A download was led to its origin because there was no time for a plan. */
   | { readonly type: 'plan-spared'; readonly host: string }
   | { readonly type: 'depot-registered'; readonly depot: string }
-  /** Who may be a depot has changed: a token was made or taken back, a depot has joined or has another key, a key was revoked. */
+  /**
+   * Who may be a depot has changed: a token was made or taken back, a depot has joined or has another key, a
+   * key was revoked.
+   */
   | {
       readonly type: 'enrolment';
       readonly what: 'token-created' | 'token-revoked' | 'joined' | 'key-renewed' | 'revoked';

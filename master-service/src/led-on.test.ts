@@ -9,7 +9,10 @@ const FAR = '203.0.113.7';
 const STORAGE = 'storage.example';
 const FILE = { sizeBytes: 100_000_000 };
 
-/** The site's own name is beside `va`, 118 ms from `sp`; the client, and storage that is near everybody, are beside `sp`. */
+/**
+ * The site's own name is beside `va`, 118 ms from `sp`; the client, and storage that is near everybody, are
+ * beside `sp`.
+ */
 async function start() {
   const world = await startBehindSockets({
     links: { 'sp va': 115, 'sp d3': 150, 'd3 va': 115 },

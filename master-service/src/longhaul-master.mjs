@@ -3,7 +3,8 @@
 import { noteHangUps } from '@longhaul/shared/early-hang-ups';
 import { stopOnOldNode } from '@longhaul/shared/runs-typescript';
 
-// Before all that takes time: a supervisor that lets a service read its certificate again would end one that has just begun.
+// Before all that takes time: a supervisor that lets a service read its certificate again would end one that
+// has just begun.
 noteHangUps();
 stopOnOldNode();
 await import('./main.ts');

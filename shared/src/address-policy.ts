@@ -1,6 +1,6 @@
 /**
- * Which addresses downloads may come from, and where depots may be. The same rules guard the depots' dial function, on the
- * address really connected, and the master, on what is registered and asked for.
+ * Which addresses downloads may come from, and where depots may be. The same rules guard the depots' dial
+ * function, on the address really connected, and the master, on what is registered and asked for.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -25,8 +25,9 @@ export type AddressFamily = (typeof ADDRESS_FAMILIES)[number];
 export const DEFAULT_PORTS_ALLOWED: readonly number[] = [80, 443];
 
 /**
- * Public addresses at which clouds answer their machines, and nobody else: what identifies a machine is there. Azure's host
- * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). Those of other clouds are link-local, unique local or shared (RFC 6598).
+ * Public addresses at which clouds answer their machines, and nobody else: what identifies a machine is
+ * there. Azure's host (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
+ * Those of other clouds are link-local, unique local or shared (RFC 6598).
  */
 const CLOUD_HOSTS = ['168.63.129.16/32'];
 
@@ -67,7 +68,10 @@ export function refuseOverlayAddress(
   return isPermitted ? undefined : 'depot-address-not-allowed';
 }
 
-/** By which family an address is reached on the internet, an IPv4-mapped one by IPv4; `undefined` for what is not public. */
+/**
+ * By which family an address is reached on the internet, an IPv4-mapped one by IPv4; `undefined` for what is
+ * not public.
+ */
 export function publicFamily(address: string): AddressFamily | undefined {
   if (!ipaddr.isValid(address)) return undefined;
   const parsed = ipaddr.process(address);

@@ -773,8 +773,9 @@ export class LonghaulError extends Error {
 }
 
 /**
- * Whether a download that failed so may succeed over another way: the way failed, or a depot on it refuses. Whatever that depot names as its reason is its
- * own word, and its own configuration; where the client or the origin is to blame, this depot finds so itself.
+ * Whether a download that failed so may succeed over another way: the way failed, or a depot on it refuses.
+ * Whatever that depot names as its reason is its own word, and its own configuration; where the client or the
+ * origin is to blame, this depot finds so itself.
  */
 export function isWayFailure(failure: unknown): failure is LonghaulError {
   return failure instanceof LonghaulError && (failure.blame === 'way' || failure.depot !== undefined);
@@ -792,7 +793,10 @@ const OF_THE_ORIGIN: ReadonlySet<ErrorCode> = new Set([
   'origin-timeout',
 ]);
 
-/** Of the failures of all ways to one origin, in their order, the one to tell: the first that speaks of the origin, else the last. */
+/**
+ * Of the failures of all ways to one origin, in their order, the one to tell: the first that speaks of the
+ * origin, else the last.
+ */
 export function mostTelling(failures: readonly LonghaulError[]): LonghaulError | undefined {
   return failures.find(({ code }) => OF_THE_ORIGIN.has(code)) ?? failures.at(-1);
 }

@@ -1,6 +1,9 @@
 import { type JobDownload, type JobLeg, type JobReport, MAX_NEIGHBOURS } from './messages/heartbeat.ts';
 
-/** What two reports of one depot say of one job together; the second one is the later. Of too many neighbours the first are kept. */
+/**
+ * What two reports of one depot say of one job together; the second one is the later. Of too many neighbours
+ * the first are kept.
+ */
 export function joinJobReports(one: JobReport, other: JobReport): JobReport {
   const legs = new Map(one.legs.map((leg) => [leg.peer, leg]));
   for (const leg of other.legs) legs.set(leg.peer, joinLegs(legs.get(leg.peer), leg));

@@ -1,13 +1,17 @@
 /**
- * How long one leg of a chain needs for a file: start-up, then the rate that line, windows and losses leave. Windows count in
- * segments, times in seconds. Held against the committed transfers by `e2e/lab/experiments/model-errors.test.ts`.
+ * How long one leg of a chain needs for a file: start-up, then the rate that line, windows and losses leave.
+ * Windows count in segments, times in seconds. Held against the committed transfers by
+ * `e2e/lab/experiments/model-errors.test.ts`.
  *
- * - slow start: 10 segments, doubling each round trip (Cardwell, Savage, Anderson, INFOCOM 2000), up to the rate that the leg
+ * - slow start: 10 segments, doubling each round trip (Cardwell, Savage, Anderson, INFOCOM 2000), up to the
+ *   rate that the leg
  *   lets through, or to the first loss to be expected
- * - losses: the window decays from there to the steady one of congestion-controls.ts, lessened by time-outs (Padhye, Firoiu,
+ * - losses: the window decays from there to the steady one of congestion-controls.ts, lessened by time-outs
+ *   (Padhye, Firoiu,
  *   Towsley, Kurose, SIGCOMM 1998). A file that ends before has met fewer losses than the steady state says.
  *
- * A leg that the rest of the chain lets carry more is never slower: the search for chains rests on that (decision 36).
+ * A leg that the rest of the chain lets carry more is never slower: the search for chains rests on that
+ * (decision 36).
  */
 import { CONGESTION_CONTROLS, type CongestionControl } from './congestion-controls.ts';
 import { SEGMENT_BYTES } from './units.ts';
@@ -33,11 +37,14 @@ const SMALLEST_WINDOW_SEGMENTS = 1;
 /** Share of a window that a loss takes (RFC 9438; RFC 5681). */
 const LOSS_TAKES = { cubic: 0.3, reno: 0.5 } as const;
 /**
- * What a loss at the end of what is on its way costs: two round trips until it is probed for and one until the answer (RFC 8985),
- * and now and then Linux's least time-out.
+ * What a loss at the end of what is on its way costs: two round trips until it is probed for and one until
+ * the answer (RFC 8985), and now and then Linux's least time-out.
  */
 const LOST_TAIL = { rounds: 3, timeoutSeconds: 0.2 } as const;
-/** Slow start is left a round after the line is full (HyStart, or a loss in the queue): the window has doubled by then. */
+/**
+ * Slow start is left a round after the line is full (HyStart, or a loss in the queue): the window has doubled
+ * by then.
+ */
 const OVERSHOOT = 2;
 /** From here on e^x and its neighbours are as good as equal. */
 const LARGE_EXPONENT = 30;
@@ -65,7 +72,10 @@ export interface LegShape {
   readonly firstLossSegments: number;
   /** Of a sender whose window losses hold back. */
   readonly decay: Decay | undefined;
-  /** Losses in a round of slow start for each segment of the window, of which w ln 2 are sent; of a sender that holds its rate. */
+  /**
+   * Losses in a round of slow start for each segment of the window, of which w ln 2 are sent; of a sender
+   * that holds its rate.
+   */
   readonly startLoss: number;
   /** Round trips that each of these costs. */
   readonly roundsPerLoss: number;
@@ -130,9 +140,9 @@ function steadyWindow(
 }
 
 /**
- * Seconds from the first byte sent until `sizeBytes` have left the sender of one leg, slow start included. `lanes`
- * connections share the start-up: each begins with an initial window of its own. The rest of the chain lets `capPerSecond`
- * segments through.
+ * Seconds from the first byte sent until `sizeBytes` have left the sender of one leg, slow start included.
+ * `lanes` connections share the start-up: each begins with an initial window of its own. The rest of the
+ * chain lets `capPerSecond` segments through.
  */
 export function legSeconds(
   leg: LegEstimate,
@@ -144,8 +154,8 @@ export function legSeconds(
 }
 
 /**
- * Seconds that a leg of this shape needs for `sizeBytes` when the chain lets `capPerSecond` segments through. A window w that doubles
- * each round trip R sends at w ln 2 / R: slow start ends where that is the rate.
+ * Seconds that a leg of this shape needs for `sizeBytes` when the chain lets `capPerSecond` segments through.
+ * A window w that doubles each round trip R sends at w ln 2 / R: slow start ends where that is the rate.
  */
 export function shapeSeconds(shape: LegShape, sizeBytes: number, capPerSecond: number): number {
   const { rttSeconds, initialSegments, decay, startLoss, roundsPerLoss } = shape;
@@ -165,9 +175,9 @@ export function shapeSeconds(shape: LegShape, sizeBytes: number, capPerSecond: n
 }
 
 /**
- * The window up to which slow start pays for a file that ends when `allSegments` have been sent: all of them, or where repairs
- * cost more rounds than the larger window saves, w (1 + (1 + r) q w) / (1 + q w) = `allSegments`
- * with r rounds for each loss.
+ * The window up to which slow start pays for a file that ends when `allSegments` have been sent: all of them,
+ * or where repairs cost more rounds than the larger window saves, w (1 + (1 + r) q w) / (1 + q w) =
+ * `allSegments` with r rounds for each loss.
  */
 function worthwhileWindow(
   { initialSegments, startLoss: q, roundsPerLoss }: LegShape,

@@ -29,8 +29,9 @@ export interface OriginUrl {
 export const DEFAULT_PORTS: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
 /**
- * Names that are canonical as they stand: the URL standard changes nothing about them. The last label begins with a letter, as no number does that would be
- * an IPv4 address; what begins with `xn--` has to be looked at.
+ * Names that are canonical as they stand: the URL standard changes nothing about them. The last label begins
+ * with a letter, as no number does that would be an IPv4 address; what begins with `xn--` has to be looked
+ * at.
  */
 const PLAIN_NAME = /^(?:(?!xn--)[a-z0-9_-]+\.)+(?!xn--)[a-z][a-z0-9_-]*$/;
 /** A name of DNS has no more (RFC 1035 section 3.1, without what its wire adds). */
@@ -48,9 +49,9 @@ const PATH = /^\/[\x21-\x22\x24-\x3e\x40-\x7e]*$/;
 const QUERY = /^[\x21-\x7e]*$/;
 
 /**
- * Parses what a person pasted or a page linked, as browsers do: spaces around it, line ends and a fragment go, `.` and `..` are
- * resolved, and what may not stand in a URL is encoded. Whoever is redirected does the same, and would ask for another
- * address than the one that a ticket is for.
+ * Parses what a person pasted or a page linked, as browsers do: spaces around it, line ends and a fragment
+ * go, `.` and `..` are resolved, and what may not stand in a URL is encoded. Whoever is redirected does the
+ * same, and would ask for another address than the one that a ticket is for.
  */
 export function parseOriginUrl(text: string): Result<OriginUrl> {
   const trimmed = text.trim().replace(/[\t\n\r]/g, '');
@@ -64,7 +65,10 @@ export function parseOriginUrl(text: string): Result<OriginUrl> {
   return parseOriginParts(start[1], percentEncodeText(authority) + target);
 }
 
-/** Parses what {@link originHref} or {@link canonicalOriginUrl} has made: the bytes of path and query stay as they are. */
+/**
+ * Parses what {@link originHref} or {@link canonicalOriginUrl} has made: the bytes of path and query stay as
+ * they are.
+ */
 export function parseHref(text: string): Result<OriginUrl> {
   const start = /^([a-z]+):\/\//.exec(text);
   return start?.[1] === undefined
@@ -73,8 +77,9 @@ export function parseHref(text: string): Result<OriginUrl> {
 }
 
 /**
- * What people type or paste, with `https://` in front where it begins with a host and has no scheme. Only for fields that
- * people fill in: a host is taken for one by its dot or brackets, which no program should rely on.
+ * What people type or paste, with `https://` in front where it begins with a host and has no scheme. Only for
+ * fields that people fill in: a host is taken for one by its dot or brackets, which no program should rely
+ * on.
  */
 export function withHttps(text: string): string {
   const trimmed = text.trim();
@@ -140,8 +145,8 @@ export function parseAuthority(text: string, defaultPort: number | null): Result
 }
 
 /**
- * The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6, in brackets or without, become
- * one form. What is canonical stays as it is.
+ * The canonical form of a host as the URL standard reads it: IDN, odd IPv4 spellings and IPv6, in brackets or
+ * without, become one form. What is canonical stays as it is.
  */
 export function canonicalHost(text: string): Result<string> {
   if (text.length <= MAX_HOST_CHARS && PLAIN_NAME.test(text)) return ok(text);
@@ -160,7 +165,10 @@ export function canonicalHost(text: string): Result<string> {
   return hasEmptyLabel || /[^a-z0-9.:_-]/.test(host) ? refuse('bad-url', 'the host is not valid') : ok(host);
 }
 
-/** What a name can have been before it is made canonical: who gives more would have a parser work for tens of milliseconds, since IDN costs the square of its letters. */
+/**
+ * What a name can have been before it is made canonical: who gives more would have a parser work for tens of
+ * milliseconds, since IDN costs the square of its letters.
+ */
 function mostCharsOf(text: string): number {
   return MAX_HOST_CHARS * (/[^\x20-\x7e]/.test(text) ? MOST_UNITS_OF_LETTER : MOST_ESCAPES_OF_LETTER);
 }
@@ -192,8 +200,9 @@ export function hostHeader(url: Pick<OriginUrl, 'scheme' | 'host' | 'port'>): st
 }
 
 /**
- * Resolves a `Location` value against the URL that answered it, as browsers do; its fragment goes. `value` is as HTTP gives
- * it, each character a byte; those beyond ASCII are encoded as they are, whatever text they stand for.
+ * Resolves a `Location` value against the URL that answered it, as browsers do; its fragment goes. `value` is
+ * as HTTP gives it, each character a byte; those beyond ASCII are encoded as they are, whatever text they
+ * stand for.
  */
 export function resolveLocation(base: OriginUrl, value: string): Result<OriginUrl> {
   const [address = ''] = percentEncodeBytes(value).split('#', 1);

@@ -1,13 +1,15 @@
 /**
- * Closed-form models of TCP that the planner uses. Loss probabilities are per packet, rates in bits per second.
+ * Closed-form models of TCP that the planner uses. Loss probabilities are per packet, rates in bits per
+ * second.
  *
  * - random loss: the response functions of congestion-controls.ts
  * - window limit: W / R
  * - the time of a leg, from slow start on: leg-time.ts
  *
- * A download with n lanes has n parallel connections on every leg but the client's own. Windows and random losses hold
- * back each connection for itself, so n of them carry n times as much, up to the line; a sender whose response holds the
- * rate (BBR) is held back by the line alone, and gains nothing from a second connection.
+ * A download with n lanes has n parallel connections on every leg but the client's own. Windows and random
+ * losses hold back each connection for itself, so n of them carry n times as much, up to the line; a sender
+ * whose response holds the rate (BBR) is held back by the line alone, and gains nothing from a second
+ * connection.
  */
 import { CONGESTION_CONTROLS, type LossResponse } from './congestion-controls.ts';
 import {
@@ -52,7 +54,10 @@ function lossLimitBps(leg: LegEstimate, response: LossResponse, rttSeconds: numb
   return (lanes * segments * SEGMENT_BYTES * 8) / rttSeconds;
 }
 
-/** Whether losses hold each connection of this leg back: neither a paced line nor a measured rate says anything of them. */
+/**
+ * Whether losses hold each connection of this leg back: neither a paced line nor a measured rate says
+ * anything of them.
+ */
 export function isHeldBackByLoss({ sender, connectionBps }: LegEstimate): boolean {
   return CONGESTION_CONTROLS[sender].response.holds === 'window' && connectionBps === undefined;
 }
@@ -66,9 +71,10 @@ export interface SetUp {
 }
 
 /**
- * Seconds before the body starts, in cascade signalling. `rttsMs` are the legs' round-trip times from the client on:
- * client-D1, D1-D2, ..., Dk-origin; one leg means direct. Each leg costs its TCP handshake, TLS one round trip of what it
- * spans, the request one round trip of everything. The request, or TLS with the origin, goes along with `CONNECT`.
+ * Seconds before the body starts, in cascade signalling. `rttsMs` are the legs' round-trip times from the
+ * client on: client-D1, D1-D2, ..., Dk-origin; one leg means direct. Each leg costs its TCP handshake, TLS
+ * one round trip of what it spans, the request one round trip of everything. The request, or TLS with the
+ * origin, goes along with `CONNECT`.
  */
 export function setUpSeconds(rttsMs: readonly number[], { clientTls, originTls }: SetUp): number {
   const total = rttsMs.reduce((sum, rttMs) => sum + rttMs, 0);
@@ -87,9 +93,10 @@ function setUpRounds(
 }
 
 /**
- * Seconds until the last byte of `sizeBytes` is with the client: set-up, then the leg that is last, because the legs work as a
- * pipeline. A leg needs its own time, and the bytes half a round trip on each of the others. None runs faster than line and windows
- * of the others let it, nor than `capPerSecond` segments. All legs but the client's have `lanes` connections.
+ * Seconds until the last byte of `sizeBytes` is with the client: set-up, then the leg that is last, because
+ * the legs work as a pipeline. A leg needs its own time, and the bytes half a round trip on each of the
+ * others. None runs faster than line and windows of the others let it, nor than `capPerSecond` segments. All
+ * legs but the client's have `lanes` connections.
  */
 export function chainSeconds(
   legs: readonly LegEstimate[],
@@ -124,8 +131,9 @@ export function shapesSeconds(
 }
 
 /**
- * What it costs that all lanes but the first start late: only the first answer tells whether the origin has ranges, so
- * the others are set up after it, from the entry depot on, over round trips of `behind` seconds. Meanwhile the first lane carries its share.
+ * What it costs that all lanes but the first start late: only the first answer tells whether the origin has
+ * ranges, so the others are set up after it, from the entry depot on, over round trips of `behind` seconds.
+ * Meanwhile the first lane carries its share.
  */
 function lanesSeconds(behind: number, legs: number, { originTls }: SetUp, lanes: number): number {
   if (lanes <= 1 || legs <= 1) return 0;

@@ -1,14 +1,16 @@
 /**
- * The ticket: the signed short form of a plan, a JWS (RFC 7515, compact) with EdDSA (RFC 8037) and short claims.
+ * The ticket: the signed short form of a plan, a JWS (RFC 7515, compact) with EdDSA (RFC 8037) and short
+ * claims.
  *
  *     header  {"alg":"EdDSA","typ":"lh1","kid":"<key id>"}
  *     claims  {"j":job id,"k":"g"|"s"|"t","u":hashes,"c":chains,"n":numbers,"g":entry group}
  *     numbers "<lanes>.<budget bytes>.<budget connections>.<issued at>.<seconds to start>.<seconds of life>", base 36
  *
- * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL, then of `host:port`. Chains are one
- * string, `<ids joined by .>~<plan>~<alternative>...`, where a chain is its promise, then one digit for each depot: its
- * index in the ids, entry depot first. A promise is kbit/s, milliseconds and loss in 1e-5, in 5, 2 and 3 digits of
- * base64url. An entry group is left out where there is none. So a ticket for three hops with two alternatives stays within 512 characters.
+ * Hashes are the first 16 bytes of SHA-256, base64url: of the canonical origin URL, then of `host:port`.
+ * Chains are one string, `<ids joined by .>~<plan>~<alternative>...`, where a chain is its promise, then one
+ * digit for each depot: its index in the ids, entry depot first. A promise is kbit/s, milliseconds and loss
+ * in 1e-5, in 5, 2 and 3 digits of base64url. An entry group is left out where there is none. So a ticket for
+ * three hops with two alternatives stays within 512 characters.
  *
  * Signing, verifying and hashing are passed in: this file runs wherever the web platform does.
  */
@@ -153,8 +155,8 @@ export function ticketPhase(
 }
 
 /**
- * The chains that begin at the entry depot `entry`, each once, with the index that it asks the next depot by: the plan and
- * its alternatives, and last of all the entry depot alone.
+ * The chains that begin at the entry depot `entry`, each once, with the index that it asks the next depot by:
+ * the plan and its alternatives, and last of all the entry depot alone.
  */
 export function chainsForEntry(
   claims: TicketClaims,
@@ -170,8 +172,8 @@ export function chainsForEntry(
 }
 
 /**
- * The claims as the depot `depot` of the entry group `group` has them: where the ticket is the group's and no chain begins here, this
- * depot alone is one, which nothing is promised of.
+ * The claims as the depot `depot` of the entry group `group` has them: where the ticket is the group's and no
+ * chain begins here, this depot alone is one, which nothing is promised of.
  */
 export function claimsInGroup(claims: TicketClaims, depot: string, group: string | undefined): TicketClaims {
   const isOurs = group !== undefined && claims.group === group;

@@ -16,9 +16,15 @@ const OF_THE_BLOCK = new Set([
   'transfer-encoding',
 ]);
 
-/** Refusals that may be of whoever asks: of a data centre's address, of a country, of another address than a link was made for. */
+/**
+ * Refusals that may be of whoever asks: of a data centre's address, of a country, of another address than a
+ * link was made for.
+ */
 const OF_WHO_ASKS = new Set([403, 451]);
-/** What it says to those who ask too often, or who look like a program: of one depot's address many clients ask. They wait with what they have. */
+/**
+ * What it says to those who ask too often, or who look like a program: of one depot's address many clients
+ * ask. They wait with what they have.
+ */
 const OF_HOW_MANY_ASK = new Set([406, 429, 503]);
 /** What an origin may answer to a client that goes on with a download. */
 const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
@@ -31,8 +37,8 @@ const TEXT_TYPE = /^(?:text\/|[^;]*[/+.-](?:json|ndjson|xml|csv|javascript|sql)\
 const COMPRESSION = /^\s*(?:gzip|br|zstd)\s*(?:;(?!\s*q=0(?:\.0*)?\s*$)|$)/i;
 
 /**
- * The head with which the client gets all it asked for, `isWhole` or a part that goes to the end of the file, made of the
- * head of an answer with the first block of it.
+ * The head with which the client gets all it asked for, `isWhole` or a part that goes to the end of the file,
+ * made of the head of an answer with the first block of it.
  */
 export function headOfAll(block: AnswerHead, { startByte, endByte }: Part, isWhole: boolean): AnswerHead {
   const kept: string[] = [];
@@ -49,7 +55,10 @@ export function headOfAll(block: AnswerHead, { startByte, endByte }: Part, isWho
   return withHeader(ofAll, 'Content-Range', `bytes ${startByte}-${endByte - 1}/${endByte}`);
 }
 
-/** The head of an answer, of an origin that has given a block. nginx, for one, says that with whole files alone, and others nowhere; Firefox resumes nothing without it. */
+/**
+ * The head of an answer, of an origin that has given a block. nginx, for one, says that with whole files
+ * alone, and others nowhere; Firefox resumes nothing without it.
+ */
 export function sayingRanges(head: AnswerHead): AnswerHead {
   const isSaid = head.statusCode !== 200 || head.headers['accept-ranges'] !== undefined;
   return isSaid ? head : withHeader(head, 'Accept-Ranges', 'bytes');
@@ -75,7 +84,10 @@ export function saysAsMuch(block: AnswerHead, whole: AnswerHead): boolean {
   return OF_THE_FILE.every((name) => block.headers[name] === whole.headers[name]);
 }
 
-/** The headers of an answer as the client gets them: of what the origin gives at this URL, in this job at this depot. */
+/**
+ * The headers of an answer as the client gets them: of what the origin gives at this URL, in this job at this
+ * depot.
+ */
 export function answerHeaders(
   request: IncomingMessage,
   head: AnswerHead,
@@ -87,7 +99,8 @@ export function answerHeaders(
   // An origin's error page must not run under this depot's name, so it is shown as text. A 204 has no length at all.
   const left = isError ? /^content-type$/i : statusCode === 204 ? /^content-length$/i : undefined;
   const passed = headersToClient(rawHeaders).filter(([name]) => left?.test(name) !== true);
-  // A part has a known length also where the origin frames it otherwise: its rest may come over another way, framed by it.
+  // A part has a known length also where the origin frames it otherwise: its rest may come over another way,
+  // framed by it.
   const isCounted = passed.some(([name]) => /^content-length$/i.test(name));
   const part = statusCode === 206 && !isCounted ? readPart(head) : undefined;
   if (part) passed.push(['Content-Length', String(part.endByte - part.startByte)]);
@@ -99,8 +112,8 @@ export function answerHeaders(
 }
 
 /**
- * Whether an origin may give the client itself what it does not give this depot. An address that has worked is never answered with a
- * redirect: browsers would drop the bytes they have.
+ * Whether an origin may give the client itself what it does not give this depot. An address that has worked
+ * is never answered with a redirect: browsers would drop the bytes they have.
  */
 export function mayGiveClient(request: IncomingMessage, head: AnswerHead, job: Job): boolean {
   if (job.hasWorked || onlyLooks(request)) return false;
@@ -110,8 +123,9 @@ export function mayGiveClient(request: IncomingMessage, head: AnswerHead, job: J
 }
 
 /**
- * Whether an origin would give a client the file compressed, which it gives a depot as it is: depots ask for no coding, so that parts can be joined whatever
- * way they come over. Who compresses while it sends states no length, also not of what it leaves as it is: that may be long.
+ * Whether an origin would give a client the file compressed, which it gives a depot as it is: depots ask for
+ * no coding, so that parts can be joined whatever way they come over. Who compresses while it sends states no
+ * length, also not of what it leaves as it is: that may be long.
  */
 export function isCompressedForClient(
   { method, headers: asked }: Pick<IncomingMessage, 'method' | 'headers'>,
@@ -124,7 +138,10 @@ export function isCompressedForClient(
   return (asked['accept-encoding'] ?? '').split(',').some((one) => COMPRESSION.test(one));
 }
 
-/** Whether a file comes in a coding for who takes one: text that is said to depend on that, or what Google's storage has in one and has taken out of it. */
+/**
+ * Whether a file comes in a coding for who takes one: text that is said to depend on that, or what Google's
+ * storage has in one and has taken out of it.
+ */
 function isByCoding({ headers }: AnswerHead): boolean {
   const { 'content-type': type = '', vary = '' } = headers;
   const isVaried = TEXT_TYPE.test(type) && /(?:^|,)\s*accept-encoding\s*(?:,|$)/i.test(vary);
@@ -132,8 +149,8 @@ function isByCoding({ headers }: AnswerHead): boolean {
 }
 
 /**
- * Whether somebody has gone to a page that the origin means to be read: a login, a mirror list, or that there is nothing, for those without
- * cookies at least. From a depot it could only be saved.
+ * Whether somebody has gone to a page that the origin means to be read: a login, a mirror list, or that there
+ * is nothing, for those without cookies at least. From a depot it could only be saved.
  */
 function isPage({ headers: asked }: IncomingMessage, { headers }: AnswerHead): boolean {
   const isGoing = asked['sec-fetch-mode'] === 'navigate' || asked['sec-fetch-mode'] === undefined;
@@ -143,8 +160,8 @@ function isPage({ headers: asked }: IncomingMessage, { headers }: AnswerHead): b
 }
 
 /**
- * Why an answer may not be passed on: a login is never carried, an address that worked once is never answered as if there
- * were nothing, and a part must be what was asked for. `undefined` when it may.
+ * Why an answer may not be passed on: a login is never carried, an address that worked once is never answered
+ * as if there were nothing, and a part must be what was asked for. `undefined` when it may.
  */
 export function whyUnusable(
   request: Pick<IncomingMessage, 'headers'>,

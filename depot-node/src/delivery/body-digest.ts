@@ -17,8 +17,8 @@ const ALGORITHMS = [
 ] as const;
 
 /**
- * The digest that an origin states of a whole file in an answer: `Repr-Digest` and `Content-Digest` (RFC 9530), `Digest`
- * (RFC 3230), `Content-MD5` (RFC 1864).
+ * The digest that an origin states of a whole file in an answer: `Repr-Digest` and `Content-Digest` (RFC
+ * 9530), `Digest` (RFC 3230), `Content-MD5` (RFC 1864).
  */
 function statedDigest({ headers }: Pick<AnswerHead, 'headers'>): StatedDigest | undefined {
   for (const name of ['repr-digest', 'digest', 'content-digest']) {
@@ -42,7 +42,10 @@ function parseDigests(text: string): StatedDigest | undefined {
 
 const LENGTHS: Readonly<Record<StatedDigest['algorithm'], number>> = { sha256: 32, sha512: 64, md5: 16 };
 
-/** Whether a text is a digest in base64. In hexadecimal, as some origins write it, it is another base64, and too long. */
+/**
+ * Whether a text is a digest in base64. In hexadecimal, as some origins write it, it is another base64, and
+ * too long.
+ */
 function isDigest(text: string, algorithm: StatedDigest['algorithm']): boolean {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === LENGTHS[algorithm] && bytes.toString('base64') === text;
@@ -72,8 +75,8 @@ export class BodyDigest {
   }
 
   /**
-   * The SHA-256 in hexadecimal, where it is that, and whether the origin stated another digest. Ends the calculation. Throws
-   * `internal` where the origin stated one and the thread that made it has died.
+   * The SHA-256 in hexadecimal, where it is that, and whether the origin stated another digest. Ends the
+   * calculation. Throws `internal` where the origin stated one and the thread that made it has died.
    */
   async finish(): Promise<{ readonly sha256: string | undefined; readonly isWrong: boolean }> {
     const made = (await this.flow?.finish()) ?? this.#hash?.digest();
@@ -94,7 +97,10 @@ export class BodyDigest {
 
 /** Which digests a depot makes of what passes it. Each costs, and takes a body away from the kernel. */
 export interface DigestChoice {
-  /** `stated`: of whole files whose origin states one; `passing`: also of those that pass this process anyway; `always`: of all. */
+  /**
+   * `stated`: of whole files whose origin states one; `passing`: also of those that pass this process anyway;
+   * `always`: of all.
+   */
   readonly ofFile: 'stated' | 'passing' | 'always';
   /** Of what a client has, to go on by the whole: `needed` where no part of the file can be asked for. */
   readonly ofGiven: 'never' | 'needed' | 'always';

@@ -13,8 +13,9 @@ export interface OriginRest {
 }
 
 /**
- * Over which exits an origin has asked for patience, and until when. It counts questions by the address that they come from, and that of an exit depot is shared by
- * all whose ways end there: what it says to one says nothing of the others.
+ * Over which exits an origin has asked for patience, and until when. It counts questions by the address that
+ * they come from, and that of an exit depot is shared by all whose ways end there: what it says to one says
+ * nothing of the others.
  */
 export class BusyExits {
   readonly #nowMs: () => number;
@@ -35,7 +36,10 @@ export class BusyExits {
     return this.#restMs(route, place) > 0;
   }
 
-  /** How long an origin is to be left alone over those of these routes over which it is; `undefined` where it is over none. */
+  /**
+   * How long an origin is to be left alone over those of these routes over which it is; `undefined` where it
+   * is over none.
+   */
   restOver(routes: readonly Route[], place: OriginPlace): OriginRest | undefined {
     const resting = routes.filter((route) => this.isResting(route, place));
     const [first] = resting.toSorted((one, other) => this.#restMs(one, place) - this.#restMs(other, place));

@@ -22,8 +22,8 @@ interface ClientBodyInit {
 }
 
 /**
- * The answer to a client: one stream of bytes, whatever they come from. It counts and digests them, and knows whether the
- * client is there, from before the head on.
+ * The answer to a client: one stream of bytes, whatever they come from. It counts and digests them, and knows
+ * whether the client is there, from before the head on.
  */
 export class ClientBody {
   readonly #response: ServerResponse;
@@ -45,7 +45,10 @@ export class ClientBody {
   #given: BodyCare['given'];
   /** Writes since the client's kernel had everything. */
   #waitingWrites = 0;
-  /** Settles when what was written last has gone to the client's kernel; set while there is room for nothing before that. */
+  /**
+   * Settles when what was written last has gone to the client's kernel; set while there is room for nothing
+   * before that.
+   */
   #gone: Promise<void> | undefined;
   /** The last chunk so far, when the file must not be complete before it is known to be right. */
   #heldBack: Buffer | undefined;
@@ -75,8 +78,8 @@ export class ClientBody {
   }
 
   /**
-   * Has the client's connection end by a reset until the body is whole, where a cut one might look so: not even the death of this process makes it an ended one then.
-   * To be called behind the head.
+   * Has the client's connection end by a reset until the body is whole, where a cut one might look so: not
+   * even the death of this process makes it an ended one then. To be called behind the head.
    */
   guard(resetOnClose: ((client: Socket) => () => void) | undefined): void {
     const { socket } = this;
@@ -108,13 +111,19 @@ export class ClientBody {
     return !this.#isCounted && !this.#response.chunkedEncoding;
   }
 
-  /** Whether bytes may go to the client's connection past this thread: whoever must see them does so there, and nothing frames them. */
+  /**
+   * Whether bytes may go to the client's connection past this thread: whoever must see them does so there,
+   * and nothing frames them.
+   */
   get mayBypass(): boolean {
     const isSeen = !this.#digest || this.#digest.flow !== undefined;
     return this.#isCounted && (isSeen || !this.#care.mustSee);
   }
 
-  /** The bytes at the end of the file that have to pass here, so that it is not complete before it is known to be right. */
+  /**
+   * The bytes at the end of the file that have to pass here, so that it is not complete before it is known to
+   * be right.
+   */
   get heldBackBytes(): number {
     return this.#care.holdsBack ? 1 : 0;
   }
@@ -160,7 +169,10 @@ export class ClientBody {
     socket?.setDefaultEncoding('utf8');
   }
 
-  /** Counts bytes that the client's kernel took without their passing here, behind all others; only its watcher saw them. */
+  /**
+   * Counts bytes that the client's kernel took without their passing here, behind all others; only its
+   * watcher saw them.
+   */
   skip(bytes: number): void {
     this.#note(bytes);
     this.#isOut = true;
@@ -219,8 +231,9 @@ export class ClientBody {
   }
 
   /**
-   * Ends the client's connection behind what has come, where any client sees by the answer's head that it is cut: a browser goes on by itself at
-   * another address of the same name after an end, and not after a reset. Any other answer may look whole, and is reset.
+   * Ends the client's connection behind what has come, where any client sees by the answer's head that it is
+   * cut: a browser goes on by itself at another address of the same name after an end, and not after a reset.
+   * Any other answer may look whole, and is reset.
    */
   cut(): void {
     const { socket } = this.#response;
@@ -237,7 +250,10 @@ export class ClientBody {
     this.#response.destroy();
   }
 
-  /** Lets the client's connection end once its kernel has the whole body: a reset would take from it what it has not read. Says what keeps it from that. */
+  /**
+   * Lets the client's connection end once its kernel has the whole body: a reset would take from it what it
+   * has not read. Says what keeps it from that.
+   */
   async #unguard(signal: AbortSignal): Promise<ClientState | undefined> {
     const { socket } = this;
     if (!this.#letEnd || !socket) return undefined;
@@ -313,15 +329,19 @@ function fieldsOf(headers: readonly (readonly [string, string])[]): Fields {
 }
 
 /**
- * Whether any client sees that less has come than the head says. Chromium takes less than `Content-Length` for the whole of what has no strong validator, which it could not
- * go on with; and Firefox does not count what comes in a coding.
+ * Whether any client sees that less has come than the head says. Chromium takes less than `Content-Length`
+ * for the whole of what has no strong validator, which it could not go on with; and Firefox does not count
+ * what comes in a coding.
  */
 function showsCut(fields: Fields): boolean {
   const isCounted = fields['content-length'] !== undefined && fields['content-encoding'] === undefined;
   return isCounted && strongValidator(fields) !== undefined;
 }
 
-/** Behind a `Content-Length` Node reads a `Content-Disposition` as UTF-8, and throws for most of what its bytes stand for then. */
+/**
+ * Behind a `Content-Length` Node reads a `Content-Disposition` as UTF-8, and throws for most of what its
+ * bytes stand for then.
+ */
 function inWritableOrder(headers: readonly (readonly [string, string])[]) {
   const isName = ([name]: readonly [string, string]) => /^content-disposition$/i.test(name);
   return headers.toSorted((one, other) => Number(isName(other)) - Number(isName(one)));

@@ -58,9 +58,10 @@ const REASONS = {
 const MOST_BARREN = 3;
 
 /**
- * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is far too slow,
- * the rest is asked for over another one and goes on at the exact next byte, of the same version of the file; or the whole is,
- * and what the client has of it is compared and left out. Where it cannot be proved the client's connection is reset.
+ * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is
+ * far too slow, the rest is asked for over another one and goes on at the exact next byte, of the same
+ * version of the file; or the whole is, and what the client has of it is compared and left out. Where it
+ * cannot be proved the client's connection is reset.
  */
 export class Delivery {
   readonly #download: RunningDownload;
@@ -191,8 +192,8 @@ export class Delivery {
   }
 
   /**
-   * Whether an answer that broke may have been whole. Over TLS a body without length or chunks breaks where its server says no goodbye: each time, and nobody can
-   * prove that it is whole.
+   * Whether an answer that broke may have been whole. Over TLS a body without length or chunks breaks where
+   * its server says no goodbye: each time, and nobody can prove that it is whole.
    */
   #mayLackGoodbye({ head, target: { url } }: FetchedAnswer): boolean {
     return !this.#download.missing && url.scheme === 'https' && endsWithConnection(head, 'GET');
@@ -204,8 +205,9 @@ export class Delivery {
   }
 
   /**
-   * Sends an answer to its end, or until the rest of it can come over another way: a way that is silent or slow is kept until then. There are links that are good
-   * for one request, and origins that count them: over one connection a pause is only a pause.
+   * Sends an answer to its end, or until the rest of it can come over another way: a way that is silent or
+   * slow is kept until then. There are links that are good for one request, and origins that count them: over
+   * one connection a pause is only a pause.
    */
   async #sendOrReplace(answer: FetchedAnswer, sender: PartSender): Promise<SentWay> {
     const { client, stop } = this.#download;
@@ -238,7 +240,10 @@ export class Delivery {
     }
   }
 
-  /** Whether a way may still bring something that has been silent for so long, and is no burden to those that are asked beside it. */
+  /**
+   * Whether a way may still bring something that has been silent for so long, and is no burden to those that
+   * are asked beside it.
+   */
   #mayGoOn(silenceMs: number): boolean {
     const { timeouts } = this.#components.plane;
     // Everything may have come but the end of the message.
@@ -248,9 +253,10 @@ export class Delivery {
   }
 
   /**
-   * Asks for the rest over another way than one that is silent, or so slow, in bits per second, and stands meanwhile. From a silent one bytes may come: then it
-   * is kept. What comes from a slow one waits in its connection. So another way begins at the client's next byte, or is not taken: one that began with what the client has would be proved
-   * to go on only behind that.
+   * Asks for the rest over another way than one that is silent, or so slow, in bits per second, and stands
+   * meanwhile. From a silent one bytes may come: then it is kept. What comes from a slow one waits in its
+   * connection. So another way begins at the client's next byte, or is not taken: one that began with what
+   * the client has would be proved to go on only behind that.
    */
   async #askBeside(answer: FetchedAnswer, sender: PartSender, slowBps: number | undefined): Promise<SentWay> {
     const { failover, plane } = this.#components;
@@ -335,8 +341,9 @@ export class Delivery {
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (outcome === 'cancelled')
       return this.#hasAll ? { is: 'finishing', chain } : broke(chain, download.stop.reason);
-    // What these lanes could not do one connection may, or others at another address: also to find the version that was begun.
-    // An origin that is busy, or has another version, may be so for one exit alone: then the chain is left.
+    // What these lanes could not do one connection may, or others at another address: also to find the
+    // version that was begun. An origin that is busy, or has another version, may be so for one exit alone:
+    // then the chain is left.
     const isOfAddress = end.failure instanceof AddressRefused;
     return { is: 'repairing', broken: last, reason: isOfAddress ? 'refused' : 'reset' };
   }
@@ -388,7 +395,10 @@ export class Delivery {
     }
   }
 
-  /** Has the rest come over another way, or over lanes again, and what is asked for later asked for at the same server. */
+  /**
+   * Has the rest come over another way, or over lanes again, and what is asked for later asked for at the
+   * same server.
+   */
   #goOnWith({ answer, prefix }: Repaired): StateOf<'sending' | 'laning'> {
     const { job, target } = this.#download;
     this.#components.lastTargets.note(job, target, answer.target);
@@ -471,7 +481,10 @@ function broke(chain: Chain, thrown: unknown): StateOf<'ended'> {
   return { is: 'ended', end: { outcome: 'upstream-broke', chain, failure } };
 }
 
-/** Whether nothing told if an answer was cut, or had come to its end: it came again as another one, or cannot come again. */
+/**
+ * Whether nothing told if an answer was cut, or had come to its end: it came again as another one, or cannot
+ * come again.
+ */
 function leavesUntold(reason: BreakReason, failure: unknown): boolean {
   if (reason !== 'reset' && reason !== 'other-bytes') return false;
   const code = failure instanceof LonghaulError ? failure.code : undefined;

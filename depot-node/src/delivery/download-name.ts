@@ -2,12 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { cleanFileName, fileNameOf, type OriginUrl, originForm } from '@longhaul/shared';
 import contentDisposition from 'content-disposition';
 
-/** Who sends this as `User-Agent` makes a name of URL and type; others take the ticket into it, as wget does, or find none, as curl. */
+/**
+ * Who sends this as `User-Agent` makes a name of URL and type; others take the ticket into it, as wget does,
+ * or find none, as curl.
+ */
 const BROWSER = /^Mozilla\//;
 
 /**
- * Whether a browser that is told no name makes the same one of the depot's address as of the origin's: the last segment, whose extension gives
- * way to the type's where there is none, or the address has a query, as each of a depot has. `url` is what the origin's redirects ended at.
+ * Whether a browser that is told no name makes the same one of the depot's address as of the origin's: the
+ * last segment, whose extension gives way to the type's where there is none, or the address has a query, as
+ * each of a depot has. `url` is what the origin's redirects ended at.
  */
 export function isNamedAlike(
   { url: target = '', headers: { 'user-agent': program = '' } }: Pick<IncomingMessage, 'url' | 'headers'>,
@@ -22,16 +26,20 @@ export function isNamedAlike(
 
 const lastSegment = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
-/** Whether a type is one that Chromium goes by: it looks into what has none, or that of any text, but not where a depot has said `nosniff`. */
+/**
+ * Whether a type is one that Chromium goes by: it looks into what has none, or that of any text, but not
+ * where a depot has said `nosniff`.
+ */
 function isStated(contentType = ''): boolean {
   const [type = ''] = contentType.split(';', 1);
   return !['', 'text/plain'].includes(type.trim().toLowerCase());
 }
 
 /**
- * The `Content-Disposition` of an answer: always `attachment`, with the name that the origin gives or else the one its
- * URL stands for, if the client has to be told (`isNamedByClient`). Browsers read `filename*`; beside it stands what the origin says to those that do
- * not, such as curl, or of a name beyond ASCII its URL's form.
+ * The `Content-Disposition` of an answer: always `attachment`, with the name that the origin gives or else
+ * the one its URL stands for, if the client has to be told (`isNamedByClient`). Browsers read `filename*`;
+ * beside it stands what the origin says to those that do not, such as curl, or of a name beyond ASCII its
+ * URL's form.
  */
 export function dispositionFor(
   originHeader: string | undefined,
@@ -55,7 +63,10 @@ export function dispositionFor(
 /** What has a meaning in a name for file systems, should a program decode it; and dots in front. */
 const MEANS_MORE = /^(?:\.|%2e)+|%(?:[01][0-9a-f]|2[2af]|3[acef]|5c|7[cf])/gi;
 
-/** The last segment of a URL, percent-encoded as it is there: so a program names the file that asks the origin and reads no `filename*`. */
+/**
+ * The last segment of a URL, percent-encoded as it is there: so a program names the file that asks the origin
+ * and reads no `filename*`.
+ */
 function segmentAsItStands({ path }: OriginUrl): string | undefined {
   const segment = lastSegment(path).replace(MEANS_MORE, '_');
   const clean = cleanFileName(segment);
@@ -77,7 +88,10 @@ function named(name: string, plainBytes: string | undefined): string {
   return both.replace(/filename="[^"]*"/, () => `filename="${plainBytes}"`);
 }
 
-/** A parameter, in quotes or without; behind the first word the semicolon may be left out, and the second quote at the end. */
+/**
+ * A parameter, in quotes or without; behind the first word the semicolon may be left out, and the second
+ * quote at the end.
+ */
 const PARAMETER =
   /(?:^(?:[^ \t=;"]+[ \t])?|;)[ \t]*([^ \t=;"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|"?([^;]*))/g;
 
@@ -105,7 +119,10 @@ function extendedText(value: string): string | undefined {
 /** An encoded word (RFC 2047), with the space to the next one. */
 const ENCODED_WORD = /=\?([^?\s]+)\?(?:b\?([a-z0-9+/]+=*)|q\?([^?\s]+))\?=(?:\s+(?==\?))?/gi;
 
-/** The text of a plain `filename`, as browsers read it; `undefined` where it has bytes of a charset that nobody names. */
+/**
+ * The text of a plain `filename`, as browsers read it; `undefined` where it has bytes of a charset that
+ * nobody names.
+ */
 function textOf(value: string): string | undefined {
   if (/[\x80-\xff]/.test(value)) return decode(Buffer.from(value, 'latin1'), 'utf-8');
   const words = value.replace(

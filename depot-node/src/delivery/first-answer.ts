@@ -27,9 +27,10 @@ interface Asked {
 const LAST_TARGET_MS = 10_000;
 
 /**
- * The first answer to a client's request. What a client goes on with is asked for where the job's last body came from, and at the
- * download's own address where that does not give it; all else is asked for at that address, and where that leads no further, because it has led
- * to too many servers, where the last body came from. Rejects with a `LonghaulError`.
+ * The first answer to a client's request. What a client goes on with is asked for where the job's last body
+ * came from, and at the download's own address where that does not give it; all else is asked for at that
+ * address, and where that leads no further, because it has led to too many servers, where the last body came
+ * from. Rejects with a `LonghaulError`.
  */
 export async function firstAnswer(
   { fetcher, lastTargets }: FirstAnswerComponents,
@@ -62,7 +63,10 @@ function goesOn({ headers }: ClientRequest): boolean {
   return isLaterPart(headers) || namesVersion(headers);
 }
 
-/** Whether an answer is to who goes on. The whole in place of a part begins again: whoever else is named may have the version that was begun. */
+/**
+ * Whether an answer is to who goes on. The whole in place of a part begins again: whoever else is named may
+ * have the version that was begun.
+ */
 function givesRest({ headers }: ClientRequest, head: AnswerHead): boolean {
   const isWhole = head.statusCode === 200 && headers.range !== undefined;
   return !isWhole && judgeVersion(headers, head) === 'asked';

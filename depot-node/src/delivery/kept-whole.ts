@@ -2,14 +2,21 @@ import type { LonghaulError } from '@longhaul/shared';
 import { OriginBusy } from '../origin/joined-part.ts';
 import type { FetchedAnswer } from '../routes/fetcher.ts';
 
-/** Blocks that have come before an origin is taken for one that gives all of them: links that are good for several answers are so for a few. */
+/**
+ * Blocks that have come before an origin is taken for one that gives all of them: links that are good for
+ * several answers are so for a few.
+ */
 const TELLING_BLOCKS = 32;
-/** Without a refusal for so long none is waited for: an answer that nobody reads holds a connection of the origin, and room on the way. */
+/**
+ * Without a refusal for so long none is waited for: an answer that nobody reads holds a connection of the
+ * origin, and room on the way.
+ */
 const LONGEST_KEPT_MS = 10_000;
 
 /**
- * The answer with all of a file, unread while lanes begin to fetch its blocks: there are links that are good for a few answers, and files that another version
- * takes the place of. It goes on where the origin refuses blocks; it is left when enough of them have come, or none was refused for a while.
+ * The answer with all of a file, unread while lanes begin to fetch its blocks: there are links that are good
+ * for a few answers, and files that another version takes the place of. It goes on where the origin refuses
+ * blocks; it is left when enough of them have come, or none was refused for a while.
  */
 export class KeptWhole {
   #answer: FetchedAnswer | undefined;
@@ -36,8 +43,8 @@ export class KeptWhole {
   }
 
   /**
-   * Notes why a block did not come, over a connection that had brought one before or over another. Gives whether it has left its own connection for that: an origin that
-   * counts them may take a lane's now.
+   * Notes why a block did not come, over a connection that had brought one before or over another. Gives
+   * whether it has left its own connection for that: an origin that counts them may take a lane's now.
    */
   noteFailure(failure: LonghaulError, isProved: boolean): boolean {
     this.#isRefused ||= failure.blame === 'origin';

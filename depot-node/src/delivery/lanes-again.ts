@@ -9,14 +9,15 @@ import type { TimedAnswer } from '../routes/fetcher.ts';
 import type { RunningDownload } from './running-download.ts';
 
 /**
- * So much has to be left for lanes to begin again, and to have come since they did so last: a second of 64 Mbit/s, which outweighs that they begin, and that what
- * comes before its turn is lost when they end.
+ * So much has to be left for lanes to begin again, and to have come since they did so last: a second of 64
+ * Mbit/s, which outweighs that they begin, and that what comes before its turn is lost when they end.
  */
 const WORTH_LANES_BYTES = 8_388_608;
 
 /**
- * Whether the rest of a download whose lanes have ended, or whose one way has broken since, is for lanes again: then a repair asks for a first block of it. Not at an address that has
- * refused blocks; redirects may lead to a new one.
+ * Whether the rest of a download whose lanes have ended, or whose one way has broken since, is for lanes
+ * again: then a repair asks for a first block of it. Not at an address that has refused blocks; redirects may
+ * lead to a new one.
  */
 export class LanesAgain {
   readonly #download: RunningDownload;
@@ -30,7 +31,10 @@ export class LanesAgain {
     this.#config = config;
   }
 
-  /** Notes that lanes begin with this block. They may do so once more however soon they end, but where the origin thinks before each. */
+  /**
+   * Notes that lanes begin with this block. They may do so once more however soon they end, but where the
+   * origin thinks before each.
+   */
   noteBegin(firstBlock: AskedTimes): void {
     if (thinks(firstBlock)) return;
     this.#fromByte = this.#fromByte === undefined ? 0 : this.#download.nextByte + WORTH_LANES_BYTES;
@@ -53,7 +57,10 @@ export class LanesAgain {
     return { ...missing, endByte: Math.min(missing.endByte, missing.startByte + sizeBytes) };
   }
 
-  /** The block that lanes go on with behind an answer that is proved to go on with the download; `undefined` where it is to be sent as it is. */
+  /**
+   * The block that lanes go on with behind an answer that is proved to go on with the download; `undefined`
+   * where it is to be sent as it is.
+   */
   firstBlock(answer: TimedAnswer): (AskedBlock & AskedTimes) | undefined {
     const { missing } = this.#download;
     const part = readPart(answer.head);

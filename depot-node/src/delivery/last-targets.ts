@@ -12,9 +12,9 @@ const MOST_TARGETS = 4_000;
 const MOST_TARGET_CHARS = 4_000_000;
 
 /**
- * Where each job's address led when it gave a body last. A client that goes on with a download is to meet the same server, as it would directly: a
- * redirector may name another one each time, which has another version. Of the client network that has most of them those not used for the longest time are
- * forgotten first.
+ * Where each job's address led when it gave a body last. A client that goes on with a download is to meet the
+ * same server, as it would directly: a redirector may name another one each time, which has another version.
+ * Of the client network that has most of them those not used for the longest time are forgotten first.
  */
 export class LastTargets {
   readonly #byJob: FairMap<LastTarget>;
@@ -27,7 +27,10 @@ export class LastTargets {
     );
   }
 
-  /** Where it led; `undefined` where it led nowhere else, nobody knows it any more, or the job has been forgotten and begins anew. */
+  /**
+   * Where it led; `undefined` where it led nowhere else, nobody knows it any more, or the job has been
+   * forgotten and begins anew.
+   */
   recall({ id, hasWorked }: Job): LastTarget | undefined {
     return hasWorked ? this.#byJob.get(id) : undefined;
   }

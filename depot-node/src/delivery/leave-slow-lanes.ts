@@ -16,8 +16,8 @@ interface LeaveComponents {
 }
 
 /**
- * Has all lanes of a download leave a way that stays far below its plan, unless the one that they went to is no better: then the origin is slow. Call the
- * result to stop.
+ * Has all lanes of a download leave a way that stays far below its plan, unless the one that they went to is
+ * no better: then the origin is slow. Call the result to stop.
  */
 export function leaveSlowLanes(
   download: RunningDownload,
@@ -62,7 +62,10 @@ function tellLeft(
   observe({ type: 'failover', jobId: job.id, reason: 'slow', from, to, atByte, isAgain: false, seconds: 0 });
 }
 
-/** The route that all lanes go over where they have one in common, else `over`: some had another one since theirs broke. */
+/**
+ * The route that all lanes go over where they have one in common, else `over`: some had another one since
+ * theirs broke.
+ */
 function routeOfLanes({ book, lanes }: RunningDownload, over: Route): Route {
   const chains = new Set(
     lanes.flatMap(({ chain, isRemoved }) => (chain && !isRemoved ? [chain.join()] : [])),

@@ -50,7 +50,10 @@ export interface Opening {
   readonly waitedMs: number | undefined;
   /** Where the answer is only the first block of that part, which lanes go on with. */
   readonly firstBlock: (AskedBlock & AskedTimes) | undefined;
-  /** The answer with the whole, of the same version and with nothing of it read, where that came before the first block. */
+  /**
+   * The answer with the whole, of the same version and with nothing of it read, where that came before the
+   * first block.
+   */
   readonly whole?: FetchedAnswer | undefined;
 }
 
@@ -64,8 +67,9 @@ export function resetOpening({ answer, whole }: Opening): void {
 type ClientRequest = Pick<IncomingMessage, 'method' | 'headers'>;
 
 /**
- * Asks for what the client wants, unless that has been done: `first` is the answer then. Holds it to the version that the
- * client names, to which an origin may pay no heed. Rejects with `origin-changed` where it is another one.
+ * Asks for what the client wants, unless that has been done: `first` is the answer then. Holds it to the
+ * version that the client names, to which an origin may pay no heed. Rejects with `origin-changed` where it
+ * is another one.
  */
 export async function openDownload(
   components: OpenComponents,
@@ -90,8 +94,9 @@ export async function openDownload(
 }
 
 /**
- * Asks for what the client wants; for its first block where the plan has lanes, the job has one connection, and address and file last. An origin that is not known to give blocks is
- * asked for the whole before, which goes on where it gives none.
+ * Asks for what the client wants; for its first block where the plan has lanes, the job has one connection,
+ * and address and file last. An origin that is not known to give blocks is asked for the whole before, which
+ * goes on where it gives none.
  */
 async function openAnyVersion(
   components: OpenComponents,
@@ -140,21 +145,24 @@ async function openAnyVersion(
   if (!isForBlocks || blockBook.isFit(target.url)) return openingOf(request, whole);
   const trial = await tryBlock(whole, asked, over(whole, forBlock), signal);
   const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked, whole.head);
-  // Not where redirects led to it, which lead to another address when that one gives no more, nor over other depots, which would take in megabytes of it unread.
+  // Not where redirects led to it, which lead to another address when that one gives no more, nor over other
+  // depots, which would take in megabytes of it unread.
   const isKept = whole.target.url === target.url && whole.route.chain.length === 1;
   if (signal.aborted || (opening !== 'useless' && !isKept)) whole.connection.reset();
   if (typeof trial !== 'string' && (opening === 'useless' || signal.aborted)) trial.connection.reset();
   signal.throwIfAborted();
   if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, between(whole.route));
   if (opening === 'useless') return openingOf(request, whole);
-  // Of files whose blocks say less the whole is asked for each time: who gets them by blocks alone would not know their names.
+  // Of files whose blocks say less the whole is asked for each time: who gets them by blocks alone would not
+  // know their names.
   if (saysAsMuch(opening.answer.head, whole.head)) blockBook.noteFit(target.url);
   return isKept ? { ...opening, whole } : opening;
 }
 
 /**
- * An answer to the first block, as the beginning of what was asked for; `useless` where the client's own request has to be made. `whole` is the head of the
- * answer to that, of the same version, where it has been made before: what is said with it alone the client gets, too.
+ * An answer to the first block, as the beginning of what was asked for; `useless` where the client's own
+ * request has to be made. `whole` is the head of the answer to that, of the same version, where it has been
+ * made before: what is said with it alone the client gets, too.
  */
 function openingOfBlock(
   request: ClientRequest,
@@ -198,9 +206,9 @@ function openingOf({ method, headers: asked }: ClientRequest, answer: FetchedAns
 const CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
 
 /**
- * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all from a byte on.
- * The answer to the block tells the file's size and version. `undefined` where the client's request goes to the origin as it
- * is: the plan has no lanes, or the client asks for parts itself.
+ * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all
+ * from a byte on. The answer to the block tells the file's size and version. `undefined` where the client's
+ * request goes to the origin as it is: the plan has no lanes, or the client asks for parts itself.
  */
 function firstBlock(
   { method, headers }: ClientRequest,
@@ -216,8 +224,9 @@ function firstBlock(
 }
 
 /**
- * How an answer to the first block serves the client: with its part and version, as the beginning of what was asked for;
- * `as-is`: the origin has not cut it; `useless`: the request must be made again as the client made it.
+ * How an answer to the first block serves the client: with its part and version, as the beginning of what was
+ * asked for; `as-is`: the origin has not cut it; `useless`: the request must be made again as the client made
+ * it.
  */
 function judgeFirstBlock(
   head: VersionHead,
@@ -238,8 +247,8 @@ function judgeFirstBlock(
 const REFUSALS_OF_ALL = new Set([401, 404, 407, 410, 429, 503]);
 
 /**
- * Whether an answer may be to the part that was asked for and not to what the client wants: there are origins that forget
- * the 206, and some that refuse whoever asks for a part.
+ * Whether an answer may be to the part that was asked for and not to what the client wants: there are origins
+ * that forget the 206, and some that refuse whoever asks for a part.
  */
 function mayBeOfPart({ statusCode, headers }: VersionHead, { startByte, endByte }: Part): boolean {
   if (statusCode >= 400) return !REFUSALS_OF_ALL.has(statusCode);

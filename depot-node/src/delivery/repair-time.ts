@@ -5,12 +5,16 @@ export interface RepairTimeLimits {
   readonly outageMs: number;
 }
 
-/** An origin that asks for patience gets so much of it, however short repairs are else: the client has a part, and would meet the same. */
+/**
+ * An origin that asks for patience gets so much of it, however short repairs are else: the client has a part,
+ * and would meet the same.
+ */
 const LONGEST_REST_MS = 600_000;
 
 /**
- * How long a repair may take. Where the origin is out of reach over every way, nothing says that the rest cannot be had, and plain TCP would wait, too: so it may take longer. What
- * answers then has the usual time from there on.
+ * How long a repair may take. Where the origin is out of reach over every way, nothing says that the rest
+ * cannot be had, and plain TCP would wait, too: so it may take longer. What answers then has the usual time
+ * from there on.
  */
 export class RepairTime {
   readonly #limits: RepairTimeLimits;
@@ -47,7 +51,10 @@ export class RepairTime {
     return this.#isExtended;
   }
 
-  /** Whether an origin may be left alone for so much longer: who asks for a little again and again gets no more in all. */
+  /**
+   * Whether an origin may be left alone for so much longer: who asks for a little again and again gets no
+   * more in all.
+   */
   mayRest(restMs: number): boolean {
     const nowMs = this.#steadyMs();
     return nowMs - (this.#restsFromMs ?? nowMs) + restMs <= LONGEST_REST_MS;

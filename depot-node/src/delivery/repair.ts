@@ -12,7 +12,10 @@ import { RepairTime, type RepairTimeLimits } from './repair-time.ts';
 import type { RestPlan } from './rest-plan.ts';
 
 export interface RepairLimits extends RepairTimeLimits {
-  /** Tries of one transfer, over all repairs until some MiB have come; those of rounds in which nobody answered do not count. */
+  /**
+   * Tries of one transfer, over all repairs until some MiB have come; those of rounds in which nobody
+   * answered do not count.
+   */
   readonly maxTries: number;
   /** Silence of a way after which another one is tried beside it. */
   readonly silenceMs: number;
@@ -29,8 +32,9 @@ export interface Repair {
   readonly atByte: number;
   readonly signal: AbortSignal;
   /**
-   * Why the last way was given up, where it stands until there is another one. Then nothing but the part will do, and a refusal ends the search: the origin may count
-   * questions. And a way that is only slow is left for one that promises more, or for none.
+   * Why the last way was given up, where it stands until there is another one. Then nothing but the part will
+   * do, and a refusal ends the search: the origin may count questions. And a way that is only slow is left
+   * for one that promises more, or for none.
    */
   readonly keptFor?: 'silent' | 'slow';
 }
@@ -53,16 +57,25 @@ export interface Repaired {
   readonly prefix: KnownPrefix | undefined;
 }
 
-/** When so much has come, ways work, and all tries are there again: a long download from an origin that breaks off now and then has many breaks. */
+/**
+ * When so much has come, ways work, and all tries are there again: a long download from an origin that breaks
+ * off now and then has many breaks.
+ */
 const RENEWS_TRIES_BYTES = 4_194_304;
 /** First pause after all ways have failed, or one brought nothing; doubles each time. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
-/** The same where nobody has answered for long, or for all tries that there are else: what is down for minutes must not be asked all the time by all downloads. */
+/**
+ * The same where nobody has answered for long, or for all tries that there are else: what is down for minutes
+ * must not be asked all the time by all downloads.
+ */
 const LONGEST_OUTAGE_PAUSE_MS = 30_000;
 /** A master that is slow to plan anew must not hold the repair up. */
 const NEW_PLAN_MS = 1500;
-/** Answers of another version in a row that prove that there is none of the old one: servers behind one name may differ. */
+/**
+ * Answers of another version in a row that prove that there is none of the old one: servers behind one name
+ * may differ.
+ */
 const CHANGED_TRIES = 3;
 /** What every way would meet. */
 const ENDS_ROUND: ReadonlySet<string> = new Set(['origin-changed']);
@@ -76,9 +89,9 @@ const FAULTS_OF_SERVER: ReadonlySet<string> = new Set([
 const OTHER_SERVER_MS = 10_000;
 
 /**
- * Finds a way over which the rest of a transfer comes: the plan's other chains, then those of a new plan, then this depot
- * alone; and all of them again until time or tries are used up. The answer is proved to continue what is there. Throws
- * `origin-changed`, or `ways-used-up` with the last failure as its cause.
+ * Finds a way over which the rest of a transfer comes: the plan's other chains, then those of a new plan,
+ * then this depot alone; and all of them again until time or tries are used up. The answer is proved to
+ * continue what is there. Throws `origin-changed`, or `ways-used-up` with the last failure as its cause.
  */
 export class Repairer {
   readonly #fetcher: Fetcher;
@@ -146,7 +159,8 @@ export class Repairer {
         outageTries += this.#tries - triesBefore;
         this.#tries = triesBefore;
       }
-      // Ways over which an origin asks for patience are left for so long. Others, be they broken, are tried again meanwhile.
+      // Ways over which an origin asks for patience are left for so long. Others, be they broken, are tried
+      // again meanwhile.
       const patience = this.#busyExits.restOver(this.#ways(repair), repair.target.url);
       if (patience?.isOfAll) cause = patience.busy;
       const mayRest = patience !== undefined && time.mayRest(patience.restMs);
@@ -167,8 +181,8 @@ export class Repairer {
   }
 
   /**
-   * Waits before a repair where the last way brought nothing and broke. An origin or depot that is just being restarted would otherwise
-   * use up all tries within a moment.
+   * Waits before a repair where the last way brought nothing and broke. An origin or depot that is just being
+   * restarted would otherwise use up all tries within a moment.
    */
   async #pauseBefore({ atByte, keptFor }: Repair, signal: AbortSignal): Promise<void> {
     this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
@@ -183,8 +197,8 @@ export class Repairer {
   }
 
   /**
-   * Tries all ways to the last target, then asks where the download began once, if another server than the target's did not do: it may name a
-   * third one. Only one that has the same version is taken.
+   * Tries all ways to the last target, then asks where the download began once, if another server than the
+   * target's did not do: it may name a third one. Only one that has the same version is taken.
    */
   async #round(repair: Repair & Pick<Round, 'time' | 'busyExits'>, signal: AbortSignal): Promise<Repaired> {
     const round: Round = { ...repair, faultyOver: undefined, refusal: undefined };
@@ -240,8 +254,8 @@ export class Repairer {
   }
 
   /**
-   * The routes that have not failed yet, then those of a new plan, then all others; this depot alone last among equals. None that ends where the origin was busy in this
-   * round, or still is to be left alone.
+   * The routes that have not failed yet, then those of a new plan, then all others; this depot alone last
+   * among equals. None that ends where the origin was busy in this round, or still is to be left alone.
    */
   async *#routes(round: Round): AsyncGenerator<Route> {
     const { target, keptFor, busyExits } = round;
@@ -306,8 +320,9 @@ function isAnswer(failure: unknown): boolean {
 }
 
 /**
- * Whether a failure is the origin's no to another question. Another version is none, since servers behind one name may differ, nor is a busy origin that says when
- * it is to be asked again, one that is out of reach, or what depots and masters say.
+ * Whether a failure is the origin's no to another question. Another version is none, since servers behind one
+ * name may differ, nor is a busy origin that says when it is to be asked again, one that is out of reach, or
+ * what depots and masters say.
  */
 function isRefusal(failure: unknown): boolean {
   if (failure instanceof OriginBusy) return failure.retryAfterSeconds === undefined;

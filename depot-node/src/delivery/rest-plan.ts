@@ -58,14 +58,17 @@ const OF_WHOLE_ONLY = new Set([206, 400, 403, 405, 406, 416, 501]);
 const MOST_OTHERS = 3;
 
 /**
- * How the rest of a download is asked for when its way has broken. By range, where the file's version is known; where the
- * origin gives no part, the whole of that version. Else the whole again, where the digest of what the client has proves that
- * it begins with that.
+ * How the rest of a download is asked for when its way has broken. By range, where the file's version is
+ * known; where the origin gives no part, the whole of that version. Else the whole again, where the digest of
+ * what the client has proves that it begins with that.
  */
 export class RestPlan {
   readonly #init: RestPlanInit;
   #refusesRanges = false;
-  /** Whether the origin has shown that it gives parts: where it has not, or has refused one, one that is asked for may bring the whole, or nothing. */
+  /**
+   * Whether the origin has shown that it gives parts: where it has not, or has refused one, one that is asked
+   * for may bring the whole, or nothing.
+   */
   #showsRanges: boolean;
   /** Who was asked for a part beside a way that stood has given the whole, and may have made it for that. */
   #givesWhole = false;
@@ -122,8 +125,9 @@ export class RestPlan {
   }
 
   /**
-   * Whether an answer that came through a tunnel shows where its body ends: by the end of its connection a depot that dies would end it, too. Where it
-   * does not, only direct ways will do from now on. Where an error's page ends does not matter.
+   * Whether an answer that came through a tunnel shows where its body ends: by the end of its connection a
+   * depot that dies would end it, too. Where it does not, only direct ways will do from now on. Where an
+   * error's page ends does not matter.
    */
   showsItsEnd(answer: AnswerHead): boolean {
     const { download, head } = this.#init;
@@ -147,7 +151,10 @@ export class RestPlan {
     return range ? requestForPart(this.#init.plainRequest, range.representation, range.part) : this.request;
   }
 
-  /** Whether an answer to that is the part. Refuses as `judge` does; where it is the whole, no part is asked for beside a way any more. */
+  /**
+   * Whether an answer to that is the part. Refuses as `judge` does; where it is the whole, no part is asked
+   * for beside a way any more.
+   */
   judgePart(answer: AnswerHead): Result<undefined> {
     const range = this.#byRange;
     this.#noteName(answer);
@@ -205,7 +212,10 @@ export class RestPlan {
     this.#mayCountConnections = false;
   }
 
-  /** Notes that the origin has refused a part, whatever it says of ranges: it may take no second question, or count them; or connections, where it was busy. */
+  /**
+   * Notes that the origin has refused a part, whatever it says of ranges: it may take no second question, or
+   * count them; or connections, where it was busy.
+   */
   noteRefusal(isBusy = false): void {
     this.#showsRanges = false;
     this.#mayCountConnections ||= isBusy;
@@ -236,7 +246,10 @@ export class RestPlan {
     return this.#hasUnsureEnd;
   }
 
-  /** Notes that a body began with other bytes than the client has; throws `origin-changed` when there were enough of them. */
+  /**
+   * Notes that a body began with other bytes than the client has; throws `origin-changed` when there were
+   * enough of them.
+   */
   noteOther(): void {
     this.#others += 1;
     if (this.#others >= MOST_OTHERS)

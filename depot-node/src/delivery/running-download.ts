@@ -64,8 +64,9 @@ export class RunningDownload {
   /** To be told before its client is, where that is wrong: he may come back for the rest at once. */
   readonly noteGiven: (given: GivenFile, isWrong: boolean) => void;
   /**
-   * Whether its address may give nothing any more before it has ended: it is signed, often for minutes only, and no other one has led there that could be
-   * asked for a new one. What has begun to come then comes to its end; each further question may be refused.
+   * Whether its address may give nothing any more before it has ended: it is signed, often for minutes only,
+   * and no other one has led there that could be asked for a new one. What has begun to come then comes to
+   * its end; each further question may be refused.
    */
   readonly mayLapse: boolean;
   /** The routes that it may take. */
@@ -102,8 +103,8 @@ export class RunningDownload {
   }
 
   /**
-   * Notes that a chain fails it that brings so little, in bits per second; over lanes more bytes have come than the client has. What a later one than the first
-   * has brought is not known.
+   * Notes that a chain fails it that brings so little, in bits per second; over lanes more bytes have come
+   * than the client has. What a later one than the first has brought is not known.
    */
   noteSlow(chain: Chain, meanBps: number, nowMs: number, comeBytes = 0): void {
     const bytes = Math.max(comeBytes, this.client.bytes);
@@ -155,8 +156,9 @@ export class RunningDownloads {
   }
 
   /**
-   * How many connections the client of a download has beside it, where it asks for all from this byte on. One that has given all before that is lost to it: who changes networks tells nobody, and
-   * the end of the old connection may be noticed here only after many minutes.
+   * How many connections the client of a download has beside it, where it asks for all from this byte on. One
+   * that has given all before that is lost to it: who changes networks tells nobody, and the end of the old
+   * connection may be noticed here only after many minutes.
    */
   connectionsBeside(download: RunningDownload, startByte: number): number {
     if (download.job.active === 1) return 0;

@@ -71,7 +71,10 @@ export function isRefusedToBlocks({ failure }: LanesEnd): boolean {
   return failure !== undefined && OF_BLOCKS.has(failure.code);
 }
 
-/** Whether lanes have brought bytes over this chain since then: where a new connection over it comes to nothing meanwhile, its origin takes no more of them. */
+/**
+ * Whether lanes have brought bytes over this chain since then: where a new connection over it comes to
+ * nothing meanwhile, its origin takes no more of them.
+ */
 function carries(chain: Chain, lanes: readonly LaneView[], sinceMs: number): boolean {
   return lanes.some((lane) => lane.chain?.join() === chain.join() && lane.broughtAtMs > sinceMs);
 }
@@ -178,7 +181,10 @@ export async function sendOverLanes(
   }
 }
 
-/** How the origin of a download is asked over lanes: several questions ahead, or one at a time where it cannot be asked so. */
+/**
+ * How the origin of a download is asked over lanes: several questions ahead, or one at a time where it cannot
+ * be asked so.
+ */
 class Asking {
   readonly #first: FetchedAnswer;
   readonly #download: RunningDownload;
@@ -321,8 +327,8 @@ function openLane(
 }
 
 /**
- * The plan's chain for every lane; where lanes are spread, another one of the good chains for each. Then all others, the
- * best first.
+ * The plan's chain for every lane; where lanes are spread, another one of the good chains for each. Then all
+ * others, the best first.
  */
 function inOrderFor(lane: number, book: RouteBook, isSpread: boolean): Route[] {
   const all = book.routes();

@@ -36,8 +36,8 @@ export type PartEnd = BodyEnd | 'other-bytes';
 /** The body of one answer on its way to a client. */
 export interface PartSender {
   /**
-   * Sends on, to the end or until it is stopped: after `source-silent` and `cancelled` the connection stands, nothing of it goes to the client, and
-   * it may be sent on from where it stopped. Never rejects.
+   * Sends on, to the end or until it is stopped: after `source-silent` and `cancelled` the connection stands,
+   * nothing of it goes to the client, and it may be sent on from where it stopped. Never rejects.
    */
   readonly send: (limits: SendLimits) => Promise<PartEnd>;
   /** Ends the connection, by a reset unless all has come: nothing more of it goes to the client. */
@@ -57,9 +57,10 @@ export async function sendPart(
 }
 
 /**
- * Takes the body of one answer, to send it on: a long one by the kernel where that is possible, all others through this process. The
- * connection to the origin is used up afterwards; the client's is not touched beyond what has come, so that another answer
- * may go on where this one ended. An answer that brings again what the client has is read from its first byte.
+ * Takes the body of one answer, to send it on: a long one by the kernel where that is possible, all others
+ * through this process. The connection to the origin is used up afterwards; the client's is not touched
+ * beyond what has come, so that another answer may go on where this one ended. An answer that brings again
+ * what the client has is read from its first byte.
  */
 export async function takePart(
   { connection }: Pick<OriginAnswer, 'connection'>,

@@ -130,8 +130,9 @@ async function openUsable(
 }
 
 /**
- * Why a client that begins would get only the beginning of what it asks for: that is longer than what the ticket's budget has left, as where nobody knew the
- * size when it was planned. `undefined` where it is not, or where the client has something that it would drop for a redirect.
+ * Why a client that begins would get only the beginning of what it asks for: that is longer than what the
+ * ticket's budget has left, as where nobody knew the size when it was planned. `undefined` where it is not,
+ * or where the client has something that it would drop for a redirect.
  */
 function cutByBudget(
   request: IncomingMessage,
@@ -144,7 +145,10 @@ function cutByBudget(
   return isCut ? new LonghaulError('budget-used-up', { detail: 'the file is longer' }) : undefined;
 }
 
-/** Leads the client to where the download began, and tells of the failure that it is led for, if any: what that redirects to may be another place for it. */
+/**
+ * Leads the client to where the download began, and tells of the failure that it is led for, if any: what
+ * that redirects to may be another place for it.
+ */
 async function leadToOrigin(
   components: ServeComponents,
   request: IncomingMessage,

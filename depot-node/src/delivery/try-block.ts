@@ -9,15 +9,19 @@ const PATIENCE_TIMES = 2;
 /** ... and this: an origin that gives one answer after the other gives none before the whole. */
 const PATIENCE_MS = 500;
 
-/** What came of a trial: the answer to the block, `unfit` of an origin that gives none of that file, or nothing that tells of the origin. */
+/**
+ * What came of a trial: the answer to the block, `unfit` of an origin that gives none of that file, or
+ * nothing that tells of the origin.
+ */
 export type Trial = TimedAnswer | 'unfit' | 'untold';
 
 /** Asks for a block over the way of an answer that is there. */
 type AskBlock = (signal: AbortSignal) => Promise<TimedAnswer>;
 
 /**
- * Asks for a block of a file whose whole is being answered, of which nothing has been read yet, and holds it against that: there are origins that give each answer
- * another tag, links that are good for one answer, and servers that give one at a time. Who thinks before the block, too, would think before each.
+ * Asks for a block of a file whose whole is being answered, of which nothing has been read yet, and holds it
+ * against that: there are origins that give each answer another tag, links that are good for one answer, and
+ * servers that give one at a time. Who thinks before the block, too, would think before each.
  */
 export async function tryBlock(
   whole: TimedAnswer,
@@ -33,8 +37,9 @@ export async function tryBlock(
 }
 
 /**
- * The answer to a block with which lanes begin. An origin that has thought before it is asked once more, and taken for one that thinks before each only where it does so again: a cache
- * that did not have the file yet is late once.
+ * The answer to a block with which lanes begin. An origin that has thought before it is asked once more, and
+ * taken for one that thinks before each only where it does so again: a cache that did not have the file yet
+ * is late once.
  */
 export async function unhurried(
   first: TimedAnswer,

@@ -2,18 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { VersionHead } from '../origin/representation.ts';
 
 /**
- * How an answer stands to the version that a client names in its conditions, to which an origin may pay no heed. `other`: it
- * wants none but its own. `whole-wanted`: the answer is a part of another one, where it wants the whole (`If-Range`).
+ * How an answer stands to the version that a client names in its conditions, to which an origin may pay no
+ * heed. `other`: it wants none but its own. `whole-wanted`: the answer is a part of another one, where it
+ * wants the whole (`If-Range`).
  */
 export type VersionVerdict = 'asked' | 'other' | 'whole-wanted';
 
 /** By what an answer names its version. */
 export type Validators = Pick<IncomingHttpHeaders, 'etag' | 'last-modified'>;
 
-/** How each form of a date begins (RFC 9110 section 5.6.7). What V8 takes for one may be a tag without quotes, such as `abc-12`. */
+/**
+ * How each form of a date begins (RFC 9110 section 5.6.7). What V8 takes for one may be a tag without quotes,
+ * such as `abc-12`.
+ */
 const DATE_BEGINS = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
 
-/** Holds an answer to the version that a client names. A part that names no version is left to the client, who knows the others. */
+/**
+ * Holds an answer to the version that a client names. A part that names no version is left to the client, who
+ * knows the others.
+ */
 export function judgeVersion(
   asked: IncomingHttpHeaders,
   { statusCode, headers }: VersionHead,
@@ -30,8 +37,8 @@ export function judgeVersion(
 }
 
 /**
- * Whether a client names another version than this one, be it an older or a newer one: one that has not what he names is another. Tags say it where he names any,
- * and dates otherwise.
+ * Whether a client names another version than this one, be it an older or a newer one: one that has not what
+ * he names is another. Tags say it where he names any, and dates otherwise.
  */
 export function namesOtherVersion(
   { 'if-match': ifMatch, 'if-unmodified-since': notSince, 'if-range': ifRange }: IncomingHttpHeaders,

@@ -21,8 +21,9 @@ interface WayWatchInit {
   readonly plane: DataPlane;
   readonly limits: WayLimits;
   /**
-   * What asking beside a way costs that is slow or pauses: nothing, much (a part that may be given no second time, or not alone), or the download: nothing but the
-   * whole could be asked for, which would be made again for each who asks, perhaps of other bytes.
+   * What asking beside a way costs that is slow or pauses: nothing, much (a part that may be given no second
+   * time, or not alone), or the download: nothing but the whole could be asked for, which would be made again
+   * for each who asks, perhaps of other bytes.
    */
   readonly leaving: () => 'free' | 'dear' | 'fatal';
 }
@@ -46,8 +47,9 @@ export class WayWatch {
   }
 
   /**
-   * How long a way may be silent from now on. Where nothing else brings the rest alone, as long as a client may: what has died, or was cut off without a word, is told by the
-   * keep-alive probes of its legs. An origin that pauses may do so again at the same byte.
+   * How long a way may be silent from now on. Where nothing else brings the rest alone, as long as a client
+   * may: what has died, or was cut off without a word, is told by the keep-alive probes of its legs. An
+   * origin that pauses may do so again at the same byte.
    */
   silenceMs(): number {
     const { leaving, limits, plane } = this.#init;
@@ -79,8 +81,8 @@ export class WayWatch {
   }
 
   /**
-   * The same of the way that all lanes go over. As many as are at work have to bring their part of the plan. `knownBps`: what another way has brought, in
-   * bits per second.
+   * The same of the way that all lanes go over. As many as are at work have to bring their part of the plan.
+   * `knownBps`: what another way has brought, in bits per second.
    */
   lanesSlowness(
     route: Route,

@@ -6,7 +6,10 @@ import { isSameVersion, namesOtherVersion, type Validators } from './version-ask
 
 /** How long a wrong file is remembered of its job: as long as tickets live, by whose addresses browsers resume. */
 const JOB_REMEMBERED_MS = 604_800_000;
-/** How long of its client, whatever the ticket: who calls again for the rest does so soon, and behind one address there may be many, who never had a byte of it. */
+/**
+ * How long of its client, whatever the ticket: who calls again for the rest does so soon, and behind one
+ * address there may be many, who never had a byte of it.
+ */
 const CLIENT_REMEMBERED_MS = 3_600_000;
 /** What is remembered at once, fairly shared by client networks; two of one download. */
 const MOST_REMEMBERED = 2_000;
@@ -33,9 +36,11 @@ interface Note {
 }
 
 /**
- * Which clients have the beginning of a file that was not what its origin states, the last one of each. To them its end was cut off by a broken connection, and they come back for that: by themselves in the same job,
- * from another address of theirs perhaps, or when they are called again, by another ticket. Of a part no digest can be checked, so that the wrong file would be complete. A whole one of the same version that is right takes
- * nothing back: what is on disk of the other one stays what it is.
+ * Which clients have the beginning of a file that was not what its origin states, the last one of each. To
+ * them its end was cut off by a broken connection, and they come back for that: by themselves in the same
+ * job, from another address of theirs perhaps, or when they are called again, by another ticket. Of a part no
+ * digest can be checked, so that the wrong file would be complete. A whole one of the same version that is
+ * right takes nothing back: what is on disk of the other one stays what it is.
  */
 export class WrongFiles {
   readonly #nowMs: () => number;
@@ -48,8 +53,8 @@ export class WrongFiles {
   }
 
   /**
-   * What a client may have a wrong beginning of, where that concerns what he asks for: a later part, unless he names another version, or anything from the
-   * first byte on.
+   * What a client may have a wrong beginning of, where that concerns what he asks for: a later part, unless
+   * he names another version, or anything from the first byte on.
    */
   find(file: FileOfClient, asked: IncomingHttpHeaders): GivenFile | undefined {
     return this.#of(file).find((note) => concerns(note, asked))?.wrong;

@@ -7,14 +7,18 @@ const KEY_BYTES = 32;
 export interface KnownPrefix {
   /** How many of them have not come again yet. */
   readonly restBytes: number;
-  /** Takes the next bytes of the body and gives those behind the prefix; `undefined` where the prefix is another one. */
+  /**
+   * Takes the next bytes of the body and gives those behind the prefix; `undefined` where the prefix is
+   * another one.
+   */
   readonly take: (chunk: Buffer) => Buffer | undefined;
 }
 
 /**
- * A digest of what a client has been given so far, to compare the beginning of another body with. It is AES-GMAC under a key
- * that is drawn for it and stays here: whoever does not know the key finds two texts of one tag with a chance of 2^-100 at
- * most (NIST SP 800-38D, appendix C, for segments of 16 MiB), and it costs a twentieth of SHA-256.
+ * A digest of what a client has been given so far, to compare the beginning of another body with. It is
+ * AES-GMAC under a key that is drawn for it and stays here: whoever does not know the key finds two texts of
+ * one tag with a chance of 2^-100 at most (NIST SP 800-38D, appendix C, for segments of 16 MiB), and it costs
+ * a twentieth of SHA-256.
  */
 export class RunningDigest {
   /** For whoever takes bytes in elsewhere, and hands their tags in. */

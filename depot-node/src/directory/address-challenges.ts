@@ -16,7 +16,10 @@ import type { Identity } from '../identity.ts';
 import type { FailedChecks } from '../tickets/failed-checks.ts';
 import { whyNotMasters } from './masters-word.ts';
 
-/** Answers in a minute to one client network (/24 or /48), to one address of a depot or master, and to one key of masters: each asks 40 times at most. */
+/**
+ * Answers in a minute to one client network (/24 or /48), to one address of a depot or master, and to one key
+ * of masters: each asks 40 times at most.
+ */
 const ANSWERS_PER_MINUTE = 60;
 /** Networks answered in a minute, so that what strangers ask costs a few hundredths of a core at most. */
 const NETWORKS_PER_MINUTE = 1_000;
@@ -37,8 +40,9 @@ interface AddressChallengesComponents {
 }
 
 /**
- * Proves to whoever asks that this depot is where it is registered; bounded, because each proof is a signature. What strangers ask leaves
- * depots and masters theirs: those known by their addresses, and a master by its word from wherever it asks.
+ * Proves to whoever asks that this depot is where it is registered; bounded, because each proof is a
+ * signature. What strangers ask leaves depots and masters theirs: those known by their addresses, and a
+ * master by its word from wherever it asks.
  */
 export class AddressChallenges {
   readonly #components: AddressChallengesComponents;
@@ -51,7 +55,10 @@ export class AddressChallenges {
     this.#components = components;
   }
 
-  /** Answers a raw request target of a challenge, with the `word` of a master beside it or none; `bad-request`, or `too-many-challenges`. */
+  /**
+   * Answers a raw request target of a challenge, with the `word` of a master beside it or none;
+   * `bad-request`, or `too-many-challenges`.
+   */
   answer(target: string, clientAddress: string, word = ''): Result<ChallengeAnswer> {
     const challenge = parseChallengeTarget(target);
     if (!challenge.ok) return challenge;
@@ -90,7 +97,10 @@ export class AddressChallenges {
     );
   }
 
-  /** The key by which a word beside a challenge is a master's, to this depot, now; `undefined` where it is none, or too many were none. */
+  /**
+   * The key by which a word beside a challenge is a master's, to this depot, now; `undefined` where it is
+   * none, or too many were none.
+   */
   #mastersKey(address: string, challenge: string, text: string): string | undefined {
     const { identity, failedChecks } = this.#components;
     const word = parseChallengeWord(text);

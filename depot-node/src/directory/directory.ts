@@ -32,7 +32,10 @@ export class DepotDirectory {
     if (directory?.success) this.#apply(directory.data);
   }
 
-  /** Takes over a directory that has been proved to come from the master, at once; resolves when it is kept, or cannot be. */
+  /**
+   * Takes over a directory that has been proved to come from the master, at once; resolves when it is kept,
+   * or cannot be.
+   */
   async update(directory: Directory): Promise<void> {
     this.#apply(directory);
     const revoked = this.#revoked.length > 0 ? { revokedKeys: [...this.#revoked] } : {};
@@ -42,7 +45,8 @@ export class DepotDirectory {
       await this.#state.save(CACHE_FILE, text);
       this.#kept = text;
     } catch {
-      // The folder tells it. Only the next start misses it: a full disk is no reason to count as one that has not heard its master.
+      // The folder tells it. Only the next start misses it: a full disk is no reason to count as one that has
+      // not heard its master.
     }
   }
 

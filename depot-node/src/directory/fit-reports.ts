@@ -6,8 +6,9 @@ const HEAD_BYTES = 4_096;
 const REPORT_BYTES = MAX_BODY_BYTES - HEAD_BYTES;
 
 /**
- * Of several lists of reports, the most valuable list first, where that part begins which fits one heartbeat: the newest reports, which
- * stand last. Each list has an equal part for sure; what others leave goes to the most valuable one that needs it.
+ * Of several lists of reports, the most valuable list first, where that part begins which fits one heartbeat:
+ * the newest reports, which stand last. Each list has an equal part for sure; what others leave goes to the
+ * most valuable one that needs it.
  */
 export function fitReports(lists: readonly (readonly object[])[]): number[] {
   // The comma counts, too.

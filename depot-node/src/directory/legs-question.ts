@@ -8,7 +8,10 @@ interface LegsQuestionComponents {
   readonly nowMs: () => number;
 }
 
-/** The id of the job that a master asks for; `bad-request` for whatever is no question of a master to this depot, now. */
+/**
+ * The id of the job that a master asks for; `bad-request` for whatever is no question of a master to this
+ * depot, now.
+ */
 export function readLegsQuestion(target: string, components: LegsQuestionComponents): Result<string> {
   const question = parseLegsTarget(target);
   if (!question.ok) return question;

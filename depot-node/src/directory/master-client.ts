@@ -66,13 +66,19 @@ interface MasterClientComponents {
   readonly nowMs: () => number;
 }
 
-/** A depot's conversation with its master, or while that is away with another one. Every answer is proved, whatever carried it. */
+/**
+ * A depot's conversation with its master, or while that is away with another one. Every answer is proved,
+ * whatever carried it.
+ */
 export class MasterClient {
   readonly #components: MasterClientComponents;
   readonly #epoch = randomBytes(EPOCH_BYTES).toString('base64url');
   readonly #choice: MasterChoice;
   #sequence = 0;
-  /** The connection that heartbeats come over. The master sees at once when it breaks, so it has nothing else to wait for. */
+  /**
+   * The connection that heartbeats come over. The master sees at once when it breaks, so it has nothing else
+   * to wait for.
+   */
   #line: { readonly masterUrl: string; readonly stream: Duplex } | undefined;
   #isClosed = false;
 
@@ -125,8 +131,9 @@ export class MasterClient {
   }
 
   /**
-   * A ticket of the same job for `url`: the target of an origin's redirect, or with `avoid` (depots that failed) the same
-   * URL over chains that are planned anew from this depot on. Rejects with `no-other-chain` when there is none.
+   * A ticket of the same job for `url`: the target of an origin's redirect, or with `avoid` (depots that
+   * failed) the same URL over chains that are planned anew from this depot on. Rejects with `no-other-chain`
+   * when there is none.
    */
   async followUp(ticket: string, url: string, avoid?: readonly string[]): Promise<string> {
     const newest = avoid?.slice(-MAX_LISTED_DEPOTS);

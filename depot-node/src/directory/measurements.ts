@@ -12,7 +12,10 @@ import {
 import { FairMap } from '@longhaul/shared/service';
 import { fitReports } from './fit-reports.ts';
 
-/** Measurements of each kind kept between two heartbeats; the newest win, those of origins and files within their domain's share. */
+/**
+ * Measurements of each kind kept between two heartbeats; the newest win, those of origins and files within
+ * their domain's share.
+ */
 const MAX_REPORTS = 1000;
 
 /** A link is full no more that carries more than was told of it then, by so much. */
@@ -90,7 +93,10 @@ export class Measurements {
     this.#origins.set(report.host, merged, domainOf(report.host));
   }
 
-  /** Notes the size of the file behind a URL hash, at `host`, if it is one, and whether no part of it can be asked for. */
+  /**
+   * Notes the size of the file behind a URL hash, at `host`, if it is one, and whether no part of it can be
+   * asked for.
+   */
   noteSize(urlHash: string, host: string, sizeBytes: number, isWholeOnly = false): void {
     const report = { urlHash, sizeBytes, ...(isWholeOnly ? { isWholeOnly } : {}) };
     if (isFileSize(sizeBytes)) this.#sizes.set(urlHash, report, domainOf(host));
@@ -107,7 +113,10 @@ export class Measurements {
     return this.#told !== undefined;
   }
 
-  /** What to tell: what was told before, as it was, until that is answered; then what has come since, as much as fits a heartbeat. */
+  /**
+   * What to tell: what was told before, as it was, until that is answered; then what has come since, as much
+   * as fits a heartbeat.
+   */
   batch(): Batch {
     if (this.#told) return this.#told;
     const reports = this.#take();

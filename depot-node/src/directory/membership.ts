@@ -21,7 +21,10 @@ const REFETCH_INTERVAL_MS = 30_000;
 const SAY_UNREACHED_MS = 2_000;
 /** Depots of which it is remembered when they were named: as many as an overlay has. */
 const MOST_SAID = 1_000;
-/** Between the first two heartbeats; twice as long between the next two, until they are as far apart as is configured. */
+/**
+ * Between the first two heartbeats; twice as long between the next two, until they are as far apart as is
+ * configured.
+ */
 const FIRST_BEAT_MS = 1_000;
 /** A master that is not heard for so many heartbeats has given this depot up, too. */
 const MISSED_HEARTBEATS = 3;
@@ -111,7 +114,10 @@ export class Membership {
     return this.#state;
   }
 
-  /** Registers, then beats until `stop`. A master that cannot be reached is an event, not an error: it is asked again. */
+  /**
+   * Registers, then beats until `stop`. A master that cannot be reached is an event, not an error: it is
+   * asked again.
+   */
   async start(): Promise<void> {
     await this.beat();
     this.#beatAfter(FIRST_BEAT_MS);
@@ -122,7 +128,10 @@ export class Membership {
     clearTimeout(this.#timer);
   }
 
-  /** At first more often: in an overlay that has just been started depots hear of each other, and what is to be measured. */
+  /**
+   * At first more often: in an overlay that has just been started depots hear of each other, and what is to
+   * be measured.
+   */
   #beatAfter(ms: number): void {
     if (this.#stopped) return;
     const afterMs = Math.min(ms, this.#components.heartbeatMs);
@@ -181,7 +190,10 @@ export class Membership {
     this.#measurements.noteOrigin(report);
   }
 
-  /** Tells the master now that another depot cannot be reached. It asks that depot itself, and leads nobody there meanwhile. */
+  /**
+   * Tells the master now that another depot cannot be reached. It asks that depot itself, and leads nobody
+   * there meanwhile.
+   */
   async noteUnreached(depot: string): Promise<void> {
     const now = this.#components.nowMs();
     const saidMs = this.#saidUnreachedMs.get(depot) ?? Number.NEGATIVE_INFINITY;

@@ -5,7 +5,10 @@ import { Checks } from '@longhaul/shared/service';
 const ANSWER_MS = 4_000;
 /** Between two looks at one neighbour: connections between depots end all the time. */
 const PAUSE_MS = 500;
-/** One that is not there is looked at again after so long, then after twice as long, and so on, until it is: the master leads nobody to it from here meanwhile. */
+/**
+ * One that is not there is looked at again after so long, then after twice as long, and so on, until it is:
+ * the master leads nobody to it from here meanwhile.
+ */
 const FIRST_AGAIN_MS = 2_000;
 const LAST_AGAIN_MS = 60_000;
 /** Neighbours that are not there and are looked at again. */
@@ -20,7 +23,10 @@ interface NeighbourChecksInit {
   readonly onUnreached: (id: string) => void;
 }
 
-/** Looks whether a neighbour is still there, whose connection has broken: a download that ends breaks some, a depot that ends all. One that is not is looked at until it is. */
+/**
+ * Looks whether a neighbour is still there, whose connection has broken: a download that ends breaks some, a
+ * depot that ends all. One that is not is looked at until it is.
+ */
 export class NeighbourChecks {
   readonly #init: NeighbourChecksInit;
   #isClosed = false;

@@ -2,7 +2,10 @@ import { networkInterfaces } from 'node:os';
 import { type Authority, plainAddress } from '@longhaul/shared';
 import type { Resolve } from '../names/resolver.ts';
 
-/** How long the addresses of a name are believed; each heartbeat would be work for the resolver that downloads wait for. */
+/**
+ * How long the addresses of a name are believed; each heartbeat would be work for the resolver that downloads
+ * wait for.
+ */
 const NAME_LIFE_MS = 60_000;
 
 /** A new name is waited for so long: the next heartbeat must not come late because DNS does. */
@@ -32,7 +35,10 @@ export class OverlayAddresses {
     this.#ownPort = port;
   }
 
-  /** Takes the places that are part of the overlay now. A name that has no address for the moment keeps its last ones. */
+  /**
+   * Takes the places that are part of the overlay now. A name that has no address for the moment keeps its
+   * last ones.
+   */
   async update(places: readonly Authority[]): Promise<void> {
     const hosts = [...new Set(places.map(({ host }) => host))];
     this.#hosts = new Map(

@@ -27,7 +27,10 @@ export class PlanNotices {
     this.#components = components;
   }
 
-  /** Gives the id of the depot to connect to; `bad-request` for whatever is no notice of a master for this depot, now. */
+  /**
+   * Gives the id of the depot to connect to; `bad-request` for whatever is no notice of a master for this
+   * depot, now.
+   */
   read(target: string): Result<string> {
     const { ownId, isKnown } = this.#components;
     const notice = parseNoticeTarget(target);
@@ -39,7 +42,10 @@ export class PlanNotices {
     return why === undefined ? ok(next) : refuse('bad-request', `the notice is ${why}`);
   }
 
-  /** Gives a notice of a way, its ticket not looked at; `bad-request` for whatever is no notice of a master for this depot, now. */
+  /**
+   * Gives a notice of a way, its ticket not looked at; `bad-request` for whatever is no notice of a master
+   * for this depot, now.
+   */
   readWay(target: string): Result<WayNotice> {
     const notice = parseWayTarget(target);
     if (!notice.ok) return notice;

@@ -11,7 +11,10 @@ const CODES = {
   timeout: 'master-unreachable',
 } as const;
 
-/** Opens a connection to a master, by TLS where its URL says so. Rejects with `master-unreachable`, whose detail says why. */
+/**
+ * Opens a connection to a master, by TLS where its URL says so. Rejects with `master-unreachable`, whose
+ * detail says why.
+ */
 export async function reachMaster(
   masterUrl: string,
   { dial, trust }: { readonly dial: Dial; readonly trust: Trust },

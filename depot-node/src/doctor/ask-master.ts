@@ -27,8 +27,8 @@ export interface AskMaster {
    */
   readonly readOffsetMs: () => Promise<number>;
   /**
-   * What the master would say to the registration of this depot. While the depot does not run, somebody listens in its place
-   * and answers the master. Rejects with the master's code.
+   * What the master would say to the registration of this depot. While the depot does not run, somebody
+   * listens in its place and answers the master. Rejects with the master's code.
    */
   readonly tryRegistration: () => Promise<Trial>;
 }

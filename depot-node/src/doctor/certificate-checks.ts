@@ -2,7 +2,10 @@ import { isEnding, type TlsMaterial, validityOf, whyNotValid } from '@longhaul/s
 import type { DepotFiles } from '../config-file.ts';
 import type { Finding } from './finding.ts';
 
-/** Whether clients would take the depot's certificates, now and for a while. That they are for its names is seen when they are read. */
+/**
+ * Whether clients would take the depot's certificates, now and for a while. That they are for its names is
+ * seen when they are read.
+ */
 export function checkCertificates(files: Pick<DepotFiles, 'tls' | 'groupTls'>, nowMs: number): Finding[] {
   return [...checkOne('tls', files.tls, nowMs), ...checkOne('entryGroup.tls', files.groupTls, nowMs)];
 }

@@ -63,7 +63,10 @@ function checkPipeSize(machine: Machine): Finding {
   return { level: 'warn', what, found: String(bytes), change: `sysctl -w ${what}=${PIPE_BYTES}` };
 }
 
-/** Room for clients that connect at the same moment: as much as whoever listens asks for. Relay threads do where they end TLS. */
+/**
+ * Room for clients that connect at the same moment: as much as whoever listens asks for. Relay threads do
+ * where they end TLS.
+ */
 export function checkBacklog(machine: Machine, threadTls?: ThreadTls): Finding {
   const what = 'net.core.somaxconn';
   const [most] = readSysctl(machine, what) ?? [];

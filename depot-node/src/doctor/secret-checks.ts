@@ -8,7 +8,10 @@ import type { Finding } from './finding.ts';
 const OTHERS_READ = 0o004;
 const OTHERS_ENTER = 0o001;
 
-/** Whether every account of this machine can read the keys and secrets of the depot; who can may pose as it. Nothing where files have no such rights. */
+/**
+ * Whether every account of this machine can read the keys and secrets of the depot; who can may pose as it.
+ * Nothing where files have no such rights.
+ */
 export function checkSecrets(
   { config, stateDir }: Pick<DepotFiles, 'config' | 'stateDir'>,
   baseDir: string,
@@ -33,7 +36,10 @@ function checkOne(name: string, path: string): Finding[] {
   return [{ level: 'warn', what, found: 'every account of this machine', change }];
 }
 
-/** `undefined` where it is not there, or not for this account to see. A folder that others cannot enter hides what is in it. */
+/**
+ * `undefined` where it is not there, or not for this account to see. A folder that others cannot enter hides
+ * what is in it.
+ */
 function isReadByAll(path: string): boolean | undefined {
   try {
     const real = realpathSync(path);

@@ -25,8 +25,9 @@ export function isFromBeginning({ headers: { range = 'bytes=0-' } }: Asked): boo
 }
 
 /**
- * Whether a client may be led to the origin, at an address that has given nothing yet: who begins with a file has nothing that a redirect would
- * take, and of a part who names no version of it. Not who only looks, which is the add-on: it reads no code in a redirect.
+ * Whether a client may be led to the origin, at an address that has given nothing yet: who begins with a file
+ * has nothing that a redirect would take, and of a part who names no version of it. Not who only looks, which
+ * is the add-on: it reads no code in a redirect.
  */
 export function mayBeLed(request: Asked): boolean {
   return !onlyLooks(request) && (isFromBeginning(request) || !namesVersion(request.headers));

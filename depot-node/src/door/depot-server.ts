@@ -192,7 +192,10 @@ export function createDepotServer(components: DepotServerComponents): Server {
   return server;
 }
 
-/** For operators; a depot that is not ready serves the tickets it gets. Only they see the sentence, which may name addresses. */
+/**
+ * For operators; a depot that is not ready serves the tickets it gets. Only they see the sentence, which may
+ * name addresses.
+ */
 function sendReadiness(
   { membership, operators }: DepotServerComponents,
   request: IncomingMessage,

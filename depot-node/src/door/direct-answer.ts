@@ -13,7 +13,10 @@ import { StillAtWork } from '../origin/still-at-work.ts';
 import { mayBeLed } from './asked-part.ts';
 import { ownHeaders } from './client-headers.ts';
 
-/** What a depot takes for no answer no client should: it may be a file that lacks its end. Of an answer that only does not come nothing is lacking. */
+/**
+ * What a depot takes for no answer no client should: it may be a file that lacks its end. Of an answer that
+ * only does not come nothing is lacking.
+ */
 const BAD_FOR_ALL: ErrorCode = 'origin-bad-answer';
 
 /** An answer that leads a client to the origin itself. */
@@ -45,8 +48,9 @@ export function directAnswer(
 }
 
 /**
- * Whether a client may get itself what a depot has failed to: it has another address, other names and roots, cookies and logins, and goes from https
- * to http where it likes. Not who names a version of what it has: browsers do, and would drop that.
+ * Whether a client may get itself what a depot has failed to: it has another address, other names and roots,
+ * cookies and logins, and goes from https to http where it likes. Not who names a version of what it has:
+ * browsers do, and would drop that.
  */
 export function isBetterDirect(failure: LonghaulError, request: Pick<IncomingMessage, 'headers'>): boolean {
   const { code, blame } = failure;

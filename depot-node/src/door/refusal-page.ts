@@ -23,8 +23,8 @@ export const REFUSAL_PAGE_POLICY = `${STATIC_PAGE_POLICY}; form-action 'none'; s
 const FOR_ANOTHER_TICKET: ErrorCode = 'budget-used-up';
 
 /**
- * The page of a refusal: what happened, what to do, and what leads on. Its links lead to the master alone; where the origin
- * itself may give the file, its address is text to copy, as on the master's own page.
+ * The page of a refusal: what happened, what to do, and what leads on. Its links lead to the master alone;
+ * where the origin itself may give the file, its address is text to copy, as on the master's own page.
  */
 export function refusalPage(error: LonghaulError, { masterUrl, target }: LeadingOn): string {
   const { code, retry } = error;

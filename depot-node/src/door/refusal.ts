@@ -19,7 +19,10 @@ const RETRY_AFTER_SECONDS = 5;
 /** ... and at most this long, whatever an origin asks for: some programs wait as they are told. */
 const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
-/** The header that says when to come back, for a refusal that waiting may help; not before the time that an origin asks for. */
+/**
+ * The header that says when to come back, for a refusal that waiting may help; not before the time that an
+ * origin asks for.
+ */
 export function retryAfter(
   status: number,
   mayPass: boolean,

@@ -5,8 +5,9 @@ import { resetConnection } from '../sockets/reset.ts';
 const UNREAD_TIMEOUT_MS = 30_000;
 
 /**
- * Resets a connection whose answer has been ended and does not get as far as the kernel for so long: nobody reads it. Downloads, whose clients may rest, are
- * bounded by their own (`timeouts.stallSeconds`), and so is what is asked behind one: its last bytes may not have been read.
+ * Resets a connection whose answer has been ended and does not get as far as the kernel for so long: nobody
+ * reads it. Downloads, whose clients may rest, are bounded by their own (`timeouts.stallSeconds`), and so is
+ * what is asked behind one: its last bytes may not have been read.
  */
 export function limitUnread(
   { socket }: IncomingMessage,

@@ -5,11 +5,17 @@ import type { TcpInfo } from '../sockets/tcp-info.ts';
 const MIN_LOOK_MS = 500;
 /** ... and one that has carried less is not busy. */
 const MIN_BUSY_BYTES = 131_072;
-/** Several senders that probe for more (BBR) keep twice what the way holds under way, and make its round trip twice as long by themselves ... */
+/**
+ * Several senders that probe for more (BBR) keep twice what the way holds under way, and make its round trip
+ * twice as long by themselves ...
+ */
 const OWN_QUEUE = 2;
 /** ... and a radio link, or a receiver that collects acknowledgements, adds to that. */
 const OWN_JITTER_MS = 5;
-/** No queue holds more, and a master refuses what is far more: who forges the times in its acknowledgements makes round trips of any length. */
+/**
+ * No queue holds more, and a master refuses what is far more: who forges the times in its acknowledgements
+ * makes round trips of any length.
+ */
 const MOST_QUEUE_MS = 10_000;
 /** Clients whose shortest round trip is remembered. */
 const MOST_CLIENTS = 1000;
@@ -24,8 +30,9 @@ export interface QueueMeter {
 }
 
 /**
- * How long what is sent to clients waits in queues that others fill: by how much longer the round trip of a busy connection is than the shortest one to the same
- * address, beyond what senders that probe for more make of it themselves.
+ * How long what is sent to clients waits in queues that others fill: by how much longer the round trip of a
+ * busy connection is than the shortest one to the same address, beyond what senders that probe for more make
+ * of it themselves.
  */
 export class ClientQueues {
   readonly #shortest = new LruMap<string, { readonly rttMs: number; readonly atMs: number }>(MOST_CLIENTS);

@@ -25,9 +25,10 @@ export interface WindowMeter {
 }
 
 /**
- * How large the receive windows of clients are, by network: the largest that held a connection back, the largest that was
- * offered, and what the scale of the connection can express at most (RFC 7323, section 2.3). Over the short leg from a depot a small
- * window costs little; over the long direct way it is what a download waits for.
+ * How large the receive windows of clients are, by network: the largest that held a connection back, the
+ * largest that was offered, and what the scale of the connection can express at most (RFC 7323, section 2.3).
+ * Over the short leg from a depot a small window costs little; over the long direct way it is what a download
+ * waits for.
  */
 export class ClientWindows {
   readonly #byNetwork = new Map<string, Windows>();
@@ -78,7 +79,10 @@ export class ClientWindows {
   }
 }
 
-/** Whether the same window was offered at both looks, was full all the time between them, and the sender could have sent more. */
+/**
+ * Whether the same window was offered at both looks, was full all the time between them, and the sender could
+ * have sent more.
+ */
 function isHeldBack(before: TcpInfo, after: TcpInfo, elapsedMs: number): boolean {
   const {
     offeredWindowBytes: offered,

@@ -17,15 +17,27 @@ export interface LegDelta extends LegCounts {
   /** When these were. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** The least round trip of late, as the kernel keeps it; only where the other end has answered anything between these two looks. */
+  /**
+   * The least round trip of late, as the kernel keeps it; only where the other end has answered anything
+   * between these two looks.
+   */
   readonly minRttMs: number | undefined;
-  /** What the network carried of late; only where nothing but the network held the sender back between these two looks. Bits per second. */
+  /**
+   * What the network carried of late; only where nothing but the network held the sender back between these
+   * two looks. Bits per second.
+   */
   readonly recentRateBps: number | undefined;
   /** What it carried at least, where the sender had not met its limit yet or was through. Bits per second. */
   readonly leastRateBps: number | undefined;
-  /** What reached the other end, whatever held the sender back; only where these two looks are long enough apart. Bits per second. */
+  /**
+   * What reached the other end, whatever held the sender back; only where these two looks are long enough
+   * apart. Bits per second.
+   */
   readonly deliveredBps: number | undefined;
-  /** What it lost is mostly its own doing: a start that was faster than the way fills the queue there, and what is too much gets lost. */
+  /**
+   * What it lost is mostly its own doing: a start that was faster than the way fills the queue there, and
+   * what is too much gets lost.
+   */
   readonly isOvershot: boolean;
   /** The round trip now, smoothed: longer than the least one where packets wait behind others. */
   readonly rttMs: number | undefined;
@@ -72,7 +84,10 @@ const MOST_OVERSHOT_LOOKS = 2;
 /** Of what a recent rate rests on, so much is left at the next look: it is the mean of about three looks. */
 const RECENT_SHARE = 0.7;
 
-/** Adds up what the kernel tells of one leg, from a first look at its connection on, which may be older than the leg. */
+/**
+ * Adds up what the kernel tells of one leg, from a first look at its connection on, which may be older than
+ * the leg.
+ */
 export class LegMeter {
   readonly #startedMs: number;
   #lookedMs: number;
@@ -169,7 +184,10 @@ export class LegMeter {
     return isLossy && !isTooLate;
   }
 
-  /** What the connection carried, where neither its sender had too little to send nor its receiver too little room, and over how many bytes. */
+  /**
+   * What the connection carried, where neither its sender had too little to send nor its receiver too little
+   * room, and over how many bytes.
+   */
   #rate(
     { isAppLimited, deliveryRateBps }: TcpInfo,
     { sentBytes, limitedMs }: LegCounts,
@@ -204,7 +222,10 @@ export class LegMeter {
 /** In the order in which the first of equals counts. */
 export const LIMITS = ['congestion-window', 'receiver', 'send-buffer', 'idle'] as const;
 
-/** What arrived between two looks, bits per second. An acknowledgement that closes a gap speaks for bytes that came before, a segment need not be full: the less counts. */
+/**
+ * What arrived between two looks, bits per second. An acknowledgement that closes a gap speaks for bytes that
+ * came before, a segment need not be full: the less counts.
+ */
 function deliveredBps(before: TcpInfo, after: TcpInfo, elapsedMs: number): number | undefined {
   const { ackedBytes, deliveredSegments, mssBytes } = after;
   if (elapsedMs < MIN_DELIVERED_MS || ackedBytes === undefined) return undefined;

@@ -121,8 +121,8 @@ interface Leg {
 }
 
 /**
- * Looks at the watched connections once a second, at those on which nothing moves less often; all by one timer that keeps no
- * process alive.
+ * Looks at the watched connections once a second, at those on which nothing moves less often; all by one
+ * timer that keeps no process alive.
  */
 export function createLegSampler(
   kernel: (TcpInfoCalls & DescriptorCalls) | undefined,

@@ -11,7 +11,10 @@ export interface LegSummary extends LegCounts {
   /** The network of the client there, the last one's of several. */
   readonly network?: string;
   readonly connections: number;
-  /** Smallest round-trip time of all, and the smoothed one at the end of the last; left out where the kernel did not tell. */
+  /**
+   * Smallest round-trip time of all, and the smoothed one at the end of the last; left out where the kernel
+   * did not tell.
+   */
   readonly minRttMs?: number;
   readonly rttMs?: number;
   /** Greatest of the connections: what the network carried while nothing but the network held the sender back. */

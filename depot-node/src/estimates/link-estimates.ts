@@ -6,7 +6,10 @@ import type { LegDelta } from './leg-meter.ts';
 const MIN_LOSS_BYTES = 10_000_000;
 /** Neighbours remembered; an overlay is smaller. */
 const MAX_NEIGHBOURS = 1000;
-/** Looks at legs to one neighbour that are kept between two looks at all; with more, what they showed so far is worked out before. */
+/**
+ * Looks at legs to one neighbour that are kept between two looks at all; with more, what they showed so far
+ * is worked out before.
+ */
 const MOST_DELTAS = 1000;
 interface Estimate {
   /** Of the legs since the last report. */
@@ -53,10 +56,11 @@ function togetherBps(rates: readonly Omit<RateOfLeg, 'isLeast'>[]): number {
 }
 
 /**
- * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a depot that run at the same time share a
- * link with others': the best of them is the nearest to what one alone would get, and where they fill it that is more; what they got through together is what the
- * link carries at least, and all that it carries where they fill it. Those to one client share its line: together they show what it carries. The clients of a network
- * have each their own: it is known by the fastest one.
+ * What the legs to and from each neighbour depot, or each client network, say of the way between. Legs to a
+ * depot that run at the same time share a link with others': the best of them is the nearest to what one
+ * alone would get, and where they fill it that is more; what they got through together is what the link
+ * carries at least, and all that it carries where they fill it. Those to one client share its line: together
+ * they show what it carries. The clients of a network have each their own: it is known by the fastest one.
  */
 export class LinkEstimates {
   readonly #byDepot = new Map<string, Estimate>();
@@ -68,7 +72,10 @@ export class LinkEstimates {
     this.#ends = ends;
   }
 
-  /** Takes in what a leg that leads to `depot` did since it was last noted; of a client network, by the address of the client. */
+  /**
+   * Takes in what a leg that leads to `depot` did since it was last noted; of a client network, by the
+   * address of the client.
+   */
   note(depot: string, delta: LegDelta, client?: string): void {
     const known = this.#byDepot.get(depot) ?? this.#add(depot);
     const { minRttMs } = delta;

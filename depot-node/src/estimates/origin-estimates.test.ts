@@ -158,7 +158,10 @@ describe('what connections from an origin show', () => {
   });
 
   describe('of losses', () => {
-    /** Looks at one connection: segments, of them behind gaps, and the round trip of those; gives how many segments the report counts, and as lost. */
+    /**
+     * Looks at one connection: segments, of them behind gaps, and the round trip of those; gives how many
+     * segments the report counts, and as lost.
+     */
     const lossesOf = (looks: readonly (readonly [number, number, number])[]) => {
       const estimates = new OriginEstimates();
       const meter = estimates.begin(HOST, NETWORK, info(0), 0);
@@ -266,7 +269,10 @@ describe('what connections from an origin show', () => {
   });
 
   describe('together', () => {
-    /** Three connections that bring so many segments a second each, with such round trips; gives what is told of their way. */
+    /**
+     * Three connections that bring so many segments a second each, with such round trips; gives what is told
+     * of their way.
+     */
     const fullOf = (segments: number, receiverRttMs: number, count = 3, unreadBytes = 0) => {
       const estimates = new OriginEstimates();
       const meters = Array.from({ length: count }, () => estimates.begin(HOST, NETWORK, info(0), 0));

@@ -15,23 +15,41 @@ const MAX_START_SHARE = 0.5;
 const STILL_COMING_MS = 200;
 /** A part of what an origin brought; where more of it is unsteady, the whole is no rate. */
 const MAX_UNSTEADY_SHARE = 0.1;
-/** Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others back where more do. */
+/**
+ * Bytes that wait unread in the kernel while whoever reads keeps up: it is the receiver that holds the others
+ * back where more do.
+ */
 const KEPT_UP_BYTES = 65_536;
 /** A round trip is longer than another one only by more than timestamps are exact. */
 const EXACT_MS = 3;
-/** A connection that has brought less says nothing yet, and takes nothing from others: it waits for its client, who may never come. */
+/**
+ * A connection that has brought less says nothing yet, and takes nothing from others: it waits for its
+ * client, who may never come.
+ */
 const HANDSHAKE_BYTES = 16_384;
-/** Of several connections that share a way each has at least this part of the mean: what has less has little to bring. */
+/**
+ * Of several connections that share a way each has at least this part of the mean: what has less has little
+ * to bring.
+ */
 const LEAST_OF_MEAN = 0.25;
 /** Origins that are remembered between two reports, fairly shared by domains. */
 const MAX_ORIGINS = 1000;
-/** A CUBIC that starts over a lossy way comes to tens of times what that leaves to it, and each round trip with a loss takes three tenths: after so many it has forgotten its start. */
+/**
+ * A CUBIC that starts over a lossy way comes to tens of times what that leaves to it, and each round trip
+ * with a loss takes three tenths: after so many it has forgotten its start.
+ */
 const WEARING_ROUNDS = 10;
-/** A queue that has just run over has drained in part when it is looked at: the mean round trip of that time is longer by a tenth at least. */
+/**
+ * A queue that has just run over has drained in part when it is looked at: the mean round trip of that time
+ * is longer by a tenth at least.
+ */
 const OVERSHOT_TIMES = 1.1;
 /** What a start has sent too much is lost at once, and filled in within so many looks ... */
 const MOST_FILLING_LOOKS = 2;
-/** ... and begins within so many of the shortest round trips: the window doubles in each, of which the last ones are longer. */
+/**
+ * ... and begins within so many of the shortest round trips: the window doubles in each, of which the last
+ * ones are longer.
+ */
 const OVERSHOOTING_ROUNDS = 16;
 /** Segments of an interval that came behind gaps, as a share: more say no more of how many gaps there were. */
 const MOST_OUT_OF_ORDER = 0.99;
@@ -46,7 +64,10 @@ interface Now {
   readonly limit: Exclude<Limit, 'receiver'>;
 }
 
-/** What all connections brought between the last two looks, however little each, and of that those that wait in a queue of their way. */
+/**
+ * What all connections brought between the last two looks, however little each, and of that those that wait
+ * in a queue of their way.
+ */
 interface Together {
   legs: number;
   bps: number;
@@ -80,10 +101,16 @@ interface Seen {
   /** Of connections that had lost often enough. */
   readonly worn: Losses & { ms: number };
   readonly looks: Record<Limit, number>;
-  /** What its connections brought between the last two looks at all, but for those whose receivers held them back: they say nothing of others. */
+  /**
+   * What its connections brought between the last two looks at all, but for those whose receivers held them
+   * back: they say nothing of others.
+   */
   now: Now | undefined;
   together: Together;
-  /** Between looks in which several filled the way: sums. And the most that came between others, which it carried then. */
+  /**
+   * Between looks in which several filled the way: sums. And the most that came between others, which it
+   * carried then.
+   */
   readonly full: { bps: number; looks: number; readonly losses: Losses };
   notFullBps: number;
   /** One was held back by its receiver meanwhile. */
@@ -97,9 +124,10 @@ export interface OriginMeter {
 }
 
 /**
- * What connections from origins show their receiver, by host. Losses are known by the segments that come behind a gap: with w segments in
- * a round trip each loss makes w of them, as far as gaps do not overlap, so that a share f behind gaps stands for -ln(1 - f) / w.
- * What a start loses that has filled the queue, and what several lose that fill the way, says nothing of what the way loses by itself, and does not count.
+ * What connections from origins show their receiver, by host. Losses are known by the segments that come
+ * behind a gap: with w segments in a round trip each loss makes w of them, as far as gaps do not overlap, so
+ * that a share f behind gaps stands for -ln(1 - f) / w. What a start loses that has filled the queue, and
+ * what several lose that fill the way, says nothing of what the way loses by itself, and does not count.
  */
 export class OriginEstimates {
   readonly #byHost = new FairMap<Seen>(MAX_ORIGINS);
@@ -302,7 +330,10 @@ class Start {
   /** With losses of it; `undefined` when it is over. */
   #looks: number | undefined = 0;
 
-  /** Whether what was lost is mostly the sender's own doing: its start has filled the queue, or what that lost is filled in. */
+  /**
+   * Whether what was lost is mostly the sender's own doing: its start has filled the queue, or what that lost
+   * is filled in.
+   */
   overshoots(
     { lostBytes }: Readonly<Losses>,
     { isQueued, mayOvershoot }: { readonly isQueued: boolean; readonly mayOvershoot: boolean },
@@ -379,7 +410,10 @@ function wornReport({ receivedBytes, lostBytes, ms }: Seen['worn']): NonNullable
   return { goodputBps: bpsOf(receivedBytes / ms), receivedBytes, lostBytes: Math.round(lostBytes) };
 }
 
-/** What held connections back most often; the receiver only where nothing else did, since that tells nothing of the origin. */
+/**
+ * What held connections back most often; the receiver only where nothing else did, since that tells nothing
+ * of the origin.
+ */
 function mostSeen({ origin, network, receiver }: Seen['looks']): Limit | undefined {
   if (origin + network > 0) return origin > network ? 'origin' : 'network';
   return receiver > 0 ? 'receiver' : undefined;

@@ -20,7 +20,10 @@ export interface OwnFlow {
   readonly end: () => void;
 }
 
-/** What goes to each client that has anything running: who downloads several files at once shares his line among them. */
+/**
+ * What goes to each client that has anything running: who downloads several files at once shares his line
+ * among them.
+ */
 export class ClientFlows {
   readonly #flows = new Map<string, Flow>();
 
@@ -30,8 +33,8 @@ export class ClientFlows {
   }
 
   /**
-   * A connection to a client begins. Those of a job that ask for parts are one download, which runs beside others; each that asks for the whole is one by itself,
-   * with whatever parts of the job come meanwhile.
+   * A connection to a client begins. Those of a job that ask for parts are one download, which runs beside
+   * others; each that asks for the whole is one by itself, with whatever parts of the job come meanwhile.
    */
   begin(address: string, jobId: string, isPart: boolean): OwnFlow {
     const flow = this.#flows.get(address) ?? { running: 0, bytes: 0, jobs: new Map<string, JobParts>() };

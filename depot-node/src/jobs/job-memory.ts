@@ -7,7 +7,10 @@ export interface Job {
   /** Those that run, and those that have ended before they brought a block: each is one of the ticket's budget. */
   readonly connections: number;
   readonly active: number;
-  /** Whether its address has given a body, here or, as a client that resumes shows, elsewhere or before: it then stays an address for the ticket's life. */
+  /**
+   * Whether its address has given a body, here or, as a client that resumes shows, elsewhere or before: it
+   * then stays an address for the ticket's life.
+   */
   hasWorked: boolean;
 }
 
@@ -23,7 +26,10 @@ export interface CountedJob extends Job {
   readonly stops: Map<number, AbortController>;
 }
 
-/** Of the jobs that are remembered, those of one taker: whoever brings more forgets his own, and not those of others. */
+/**
+ * Of the jobs that are remembered, those of one taker: whoever brings more forgets his own, and not those of
+ * others.
+ */
 const MOST_OF_ONE = 0.5;
 
 /** The jobs that have been here, bounded in number. */

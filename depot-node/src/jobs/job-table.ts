@@ -18,13 +18,25 @@ import { Crowds, FairCrowds, RateLimits } from './shared-limits.ts';
 const MOST_OF_CLIENTS = 0.75;
 /** What was admitted so lately is about to carry bytes: its way is made meanwhile. */
 const BEGINNING_SECONDS = 5;
-/** Beginnings of one client network or neighbour that count so: whoever begins again and again, and reads nothing, must not seem to move. */
+/**
+ * Beginnings of one client network or neighbour that count so: whoever begins again and again, and reads
+ * nothing, must not seem to move.
+ */
 const BEGINNINGS_APART_SECONDS = 60;
-/** Networks and neighbours of which is remembered when they began: as many as may have begun within that time at all. */
+/**
+ * Networks and neighbours of which is remembered when they began: as many as may have begun within that time
+ * at all.
+ */
 const MOST_BEGINNERS = 1_000;
-/** All transfers together carry more over ten seconds than this, bits per second, or stand still: what is slower a test of a link holds up for seconds only. */
+/**
+ * All transfers together carry more over ten seconds than this, bits per second, or stand still: what is
+ * slower a test of a link holds up for seconds only.
+ */
 const STILL_BPS = 1_000_000;
-/** A connection that has brought so much, as much as the usual least block of a lane, is none of a ticket's budget: there are origins that close after each answer, and files of any number of blocks. */
+/**
+ * A connection that has brought so much, as much as the usual least block of a lane, is none of a ticket's
+ * budget: there are origins that close after each answer, and files of any number of blocks.
+ */
 const FREE_FROM_BYTES = 65_536;
 /** The key of all transfers' common rate. */
 const ALL = 'all';
@@ -57,9 +69,9 @@ export interface Admission {
   /** Of all that has gone to its client since it was admitted, its share, from 0 to 1; 1 for other depots. */
   readonly ownShare: () => number;
   /**
-   * Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes, and when the depot ends. One for all
-   * tickets of the job that are good for as much: to join a signal that lives as long as the depot with one of each connection costs more than
-   * all else that is done to admit it.
+   * Aborts with `budget-used-up` when all connections of the job together have used the ticket's bytes, and
+   * when the depot ends. One for all tickets of the job that are good for as much: to join a signal that
+   * lives as long as the depot with one of each connection costs more than all else that is done to admit it.
    */
   readonly stop: AbortSignal;
   readonly release: () => void;
@@ -122,7 +134,10 @@ export class JobTable {
     return this.#relayedBytes;
   }
 
-  /** Whether what runs carries bytes, or has just begun: a client that reads nothing may hold its transfer for hours. */
+  /**
+   * Whether what runs carries bytes, or has just begun: a client that reads nothing may hold its transfer for
+   * hours.
+   */
   get isMoving(): boolean {
     if (this.active === 0) return false;
     const sinceSeconds = this.#init.steadySeconds() - this.#begunAtSeconds;
@@ -136,9 +151,10 @@ export class JobTable {
   }
 
   /**
-   * Admits one more connection of a ticket's job, or says why not. A job that started here is served until the
-   * ticket's end of life; after the last start a job that is not known here is not begun - unless this depot has
-   * restarted since the ticket was issued, or it is one of an entry group, and the client resumes, or the entry depot has decided already.
+   * Admits one more connection of a ticket's job, or says why not. A job that started here is served until
+   * the ticket's end of life; after the last start a job that is not known here is not begun - unless this
+   * depot has restarted since the ticket was issued, or it is one of an entry group, and the client resumes,
+   * or the entry depot has decided already.
    */
   admit(claims: TicketClaims, arrival: Arrival): Result<Admission> {
     const untimely = this.untimely(claims, arrival);

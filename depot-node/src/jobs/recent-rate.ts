@@ -55,8 +55,8 @@ export class RecentRate {
 }
 
 /**
- * Empties the seconds that have passed since. A clock that was set back by less than the window counts as one that stands
- * still, until it has caught up; one that was set back further begins a new window.
+ * Empties the seconds that have passed since. A clock that was set back by less than the window counts as one
+ * that stands still, until it has caught up; one that was set back further begins a new window.
  */
 function advance(recent: Recent, now: number): void {
   const isSetBack = now <= recent.lastSecond - WINDOW_SECONDS;

@@ -27,8 +27,9 @@ interface EnrolComponents {
 }
 
 /**
- * `longhaul-depot join`: makes this depot's key, lets a master of the configured name know it by a token, and keeps what masters are known by.
- * `false` where the options are only asked for. Rejects with `join-token-*`, `depot-key-*`, `master-*`, `state-unusable`.
+ * `longhaul-depot join`: makes this depot's key, lets a master of the configured name know it by a token, and
+ * keeps what masters are known by. `false` where the options are only asked for. Rejects with `join-token-*`,
+ * `depot-key-*`, `master-*`, `state-unusable`.
  */
 export async function runJoin(args: readonly string[], components: EnrolComponents): Promise<boolean> {
   const asked = readCommandLine(args, ['config', 'token-file'], ['config', 'token-file']);
@@ -47,8 +48,9 @@ export async function runJoin(args: readonly string[], components: EnrolComponen
 }
 
 /**
- * `longhaul-depot rotate-key`: makes another key, lets a master know it by the one before, and puts it in that one's place. What was broken
- * off goes on when it is called again. `false` and rejects as `runJoin`, and with `depot-not-joined`.
+ * `longhaul-depot rotate-key`: makes another key, lets a master know it by the one before, and puts it in
+ * that one's place. What was broken off goes on when it is called again. `false` and rejects as `runJoin`,
+ * and with `depot-not-joined`.
  */
 export async function runRotateKey(args: readonly string[], components: EnrolComponents): Promise<boolean> {
   const asked = readCommandLine(args, ['config'], ['config']);

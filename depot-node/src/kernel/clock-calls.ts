@@ -3,7 +3,10 @@ import { TIME_ERROR } from './linux-constants.ts';
 
 /** Calls for the clock of this machine. */
 export interface ClockCalls {
-  /** Whether a time service keeps the clock right, as the kernel was told (adjtimex); `undefined` where it does not say. */
+  /**
+   * Whether a time service keeps the clock right, as the kernel was told (adjtimex); `undefined` where it
+   * does not say.
+   */
   readonly isClockSynchronised: () => boolean | undefined;
 }
 

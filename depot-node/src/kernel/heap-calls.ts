@@ -1,7 +1,10 @@
 import type { Libc } from './libc.ts';
 
 export interface HeapCalls {
-  /** Gives the system back what the C library keeps of memory that was freed; nothing where it knows no such call, as musl. */
+  /**
+   * Gives the system back what the C library keeps of memory that was freed; nothing where it knows no such
+   * call, as musl.
+   */
   readonly trimHeap: () => void;
 }
 

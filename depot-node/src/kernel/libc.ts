@@ -4,7 +4,10 @@ import { createRequire } from 'node:module';
 export interface Libc extends MemoryCalls {
   /** Binds a function. The types are koffi's, the result's first; addresses are `intptr_t`. */
   readonly bind: (name: string, result: string, ...parameters: string[]) => LibcFunction;
-  /** The address of a function that is called back during a call, by the same thread, with three addresses; for ever. */
+  /**
+   * The address of a function that is called back during a call, by the same thread, with three addresses;
+   * for ever.
+   */
   readonly callBack: (called: (one: number, other: number, third: number) => number) => number;
   /** The result of the call made last; where that failed, its errno below 0. */
   readonly checked: (result: number) => number;
@@ -18,7 +21,10 @@ type LibcFunction = (...values: readonly (number | string)[]) => number;
 export interface MemoryCalls {
   /** Memory with a fixed address. */
   readonly buffer: (sizeBytes: number) => KernelBuffer;
-  /** Where the bytes of a buffer lie, for as long as it lives. Not for ones below `SMALLEST_BUFFER_BYTES`: V8 moves those. */
+  /**
+   * Where the bytes of a buffer lie, for as long as it lives. Not for ones below `SMALLEST_BUFFER_BYTES`: V8
+   * moves those.
+   */
   readonly addressOf: (buffer: ArrayBuffer) => number;
   /** Copies bytes from one address to another; they do not overlap. */
   readonly copy: (to: number, from: number, sizeBytes: number) => void;

@@ -9,8 +9,8 @@ import { bindSocketCalls, type SocketCalls } from './socket-calls.ts';
 import { bindSpliceCalls, type SpliceCalls } from './splice-calls.ts';
 
 /**
- * The calls of Linux that Node does not offer, by what they are for. They do not throw: those that return a number return
- * an errno below 0 where they fail, as `errno` of Node's own errors is.
+ * The calls of Linux that Node does not offer, by what they are for. They do not throw: those that return a
+ * number return an errno below 0 where they fail, as `errno` of Node's own errors is.
  */
 export interface Kernel
   extends MemoryCalls,

@@ -1,8 +1,8 @@
 import type { Libc } from './libc.ts';
 
 /**
- * Calls of the OpenSSL that Node itself is linked with. Objects are addresses; whoever makes one frees it, unless it was
- * given to another one that keeps it.
+ * Calls of the OpenSSL that Node itself is linked with. Objects are addresses; whoever makes one frees it,
+ * unless it was given to another one that keeps it.
  */
 export interface OpenSslCalls {
   /** Major and minor number of the library. */
@@ -23,8 +23,8 @@ export interface OpenSslCalls {
   /** 0 when it has worked: of all the calls here this one alone. */
   readonly setProtocols: (context: number, address: number, sizeBytes: number) => number;
   /**
-   * Connections of a server's context that ask for a name go on with the context that `choose` gives for it, in lower case; with their own
-   * where it gives none. Call the result before the context is freed.
+   * Connections of a server's context that ask for a name go on with the context that `choose` gives for it,
+   * in lower case; with their own where it gives none. Call the result before the context is freed.
    */
   readonly chooseByName: (context: number, choose: (name: string) => number | undefined) => () => void;
   readonly storeOf: (context: number) => number;

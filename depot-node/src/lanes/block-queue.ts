@@ -16,7 +16,10 @@ interface QueuedBlock extends Block {
 /** A block may be so many times as large as it was to be, rather than leave a scrap. */
 const ABOUT = 1.5;
 
-/** Cuts a part of a file into blocks from front to back, and knows what of them has come and what has been delivered. */
+/**
+ * Cuts a part of a file into blocks from front to back, and knows what of them has come and what has been
+ * delivered.
+ */
 export class BlockQueue {
   readonly endByte: number;
   readonly #blocks: QueuedBlock[] = [];

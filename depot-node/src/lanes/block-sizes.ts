@@ -6,14 +6,21 @@ import type { LanesConfig } from './lanes-config.ts';
 
 /** Under plain control a block takes about so long: its request costs a round trip, a tenth of this on a far path. */
 const PLAIN_BLOCK_MS = 1000;
-/** Asked ahead, lanes have so much more on the way than comes within one delay: what their rates swing by from block to block. */
+/**
+ * Asked ahead, lanes have so much more on the way than comes within one delay: what their rates swing by from
+ * block to block.
+ */
 const READY_MS = 50;
 /**
- * A lane alone has so much more asked for: as long as a leg of its way waits for what was lost, no answer ends, and nothing more is asked for.
- * Without it the origin falls idle, and what it then begins with overflows the next queue.
+ * A lane alone has so much more asked for: as long as a leg of its way waits for what was lost, no answer
+ * ends, and nothing more is asked for. Without it the origin falls idle, and what it then begins with
+ * overflows the next queue.
  */
 const STANDSTILL_MS = 300;
-/** Asked ahead, that is so many times `lanes.alphaBytes` at most: from some hundreds of Mbit/s on smaller blocks would cost more than their bytes. */
+/**
+ * Asked ahead, that is so many times `lanes.alphaBytes` at most: from some hundreds of Mbit/s on smaller
+ * blocks would cost more than their bytes.
+ */
 const ALPHAS_AHEAD = 3;
 /** Over one chain a fast lane has at most so many times the mean on the way: it has the line that others do not get. */
 const MOST_OF_MEAN = 1.5;
@@ -43,7 +50,10 @@ export function firstLoadBytes(config: LanesConfig, laneCount: number): number {
 /** Until what is asked for after the first answer comes, on a far path. */
 const FIRST_ROUND_MS = 100;
 
-/** The block that is asked for before anything is known of the origin: more where one lane is to fill the line alone. */
+/**
+ * The block that is asked for before anything is known of the origin: more where one lane is to fill the line
+ * alone.
+ */
 export function firstBlockBytes(promise: ChainPromise | undefined, config: LanesConfig): number {
   if (!promise || needsLanes(promise)) return config.firstBlockBytes;
   return aloneLoadBytes(promise, FIRST_ROUND_MS - READY_MS, config);
@@ -61,8 +71,9 @@ export function aloneLoadBytes({ rateBps }: ChainPromise, delayMs: number, confi
 const PART_AT_START = 0.5;
 
 /**
- * What a lane that begins before the others is asked for at once: what it brings until their first bytes come, `delayMs` later, so that
- * its questions do not hold it back meanwhile. No more than may be held: a promise says nothing of what is true, and an origin may be slow.
+ * What a lane that begins before the others is asked for at once: what it brings until their first bytes
+ * come, `delayMs` later, so that its questions do not hold it back meanwhile. No more than may be held: a
+ * promise says nothing of what is true, and an origin may be slow.
  */
 export function headStartBytes(promise: ChainPromise, delayMs: number, config: LanesConfig): number {
   const bytes = PART_AT_START * bytesPerMsOf(oneLaneBps(promise)) * delayMs;
@@ -79,8 +90,8 @@ function aloneBytes(bytesPerMs: number, delayMs: number, config: LanesConfig): n
 }
 
 /**
- * What a lane fetches at once after a block has come; `lanes` are those in service, this one among them. `promise` is that
- * of the chain that all of them go over.
+ * What a lane fetches at once after a block has come; `lanes` are those in service, this one among them.
+ * `promise` is that of the chain that all of them go over.
  */
 export function adaptedLoadBytes(
   lane: SizedLane,
@@ -101,9 +112,9 @@ export function adaptedLoadBytes(
 }
 
 /**
- * The same where the next blocks are asked for while one comes: as much as all lanes bring within the delay of an answer
- * and a little more, so that none of them rests. Under plain control each has the same part of it, which also keeps a fast
- * lane from taking the line from the others.
+ * The same where the next blocks are asked for while one comes: as much as all lanes bring within the delay
+ * of an answer and a little more, so that none of them rests. Under plain control each has the same part of
+ * it, which also keeps a fast lane from taking the line from the others.
  */
 function loadAhead(
   lane: SizedLane,
@@ -131,8 +142,8 @@ function loadAhead(
 }
 
 /**
- * What all lanes bring. One that has shown nothing counts as much as this one, but all of those together for no more than is left of the
- * promise: a lane that began alone has the whole line, which it then shares.
+ * What all lanes bring. One that has shown nothing counts as much as this one, but all of those together for
+ * no more than is left of the promise: a lane that began alone has the whole line, which it then shares.
  */
 function sumOfRates(
   bytesPerMs: number,
@@ -197,8 +208,9 @@ function portionBytes(lane: BusyLane, lanes: readonly BusyLane[], uncutBytes: nu
 }
 
 /**
- * How far ahead of the first missing byte blocks are asked for: twice what all lanes bring in the longest delay of one, at
- * least twice what each lane fetches at once, at most `bufferBytes`. Plain control never waits before that; nor does the other while the first block is late.
+ * How far ahead of the first missing byte blocks are asked for: twice what all lanes bring in the longest
+ * delay of one, at least twice what each lane fetches at once, at most `bufferBytes`. Plain control never
+ * waits before that; nor does the other while the first block is late.
  */
 export function windowBytes(lanes: readonly SizedLane[], isHeadLate: boolean, config: LanesConfig): number {
   if (config.control === 'plain' || isHeadLate) return config.bufferBytes;

@@ -6,8 +6,8 @@ export const PROVING_BLOCKS = 4;
 const LATER_THAN_OTHERS = 2;
 
 /**
- * Goodput of a TCP sender, bits per second, from round-trip time and loss (RFC 3819 section 8.5.3, with a timeout of five
- * round trips).
+ * Goodput of a TCP sender, bits per second, from round-trip time and loss (RFC 3819 section 8.5.3, with a
+ * timeout of five round trips).
  */
 export function lossRateBps(rttMs: number, lossRate: number, segmentBytes: number = SEGMENT_BYTES): number {
   const rttSeconds = rttMs / 1000;
@@ -25,8 +25,8 @@ export interface LaneRecord {
 }
 
 /**
- * Seconds after which a lane's least block is there, d + least block / R. R is what was measured and, until that is proved,
- * no more than what loss and round-trip time of the worst leg let a usual sender have.
+ * Seconds after which a lane's least block is there, d + least block / R. R is what was measured and, until
+ * that is proved, no more than what loss and round-trip time of the worst leg let a usual sender have.
  */
 function leastBlockSeconds(lane: LaneRecord, leastBlockBytes: number): number {
   const { promise, rateBps = promise?.rateBps ?? Number.POSITIVE_INFINITY } = lane;

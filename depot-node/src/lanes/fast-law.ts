@@ -1,6 +1,7 @@
 /**
- * A law after that of MPFAST, multipath FAST TCP, on blocks instead of packets. It is not MPFAST: it says how much a lane asks
- * for at once, in one block or several; the connections below keep their own congestion control.
+ * A law after that of MPFAST, multipath FAST TCP, on blocks instead of packets. It is not MPFAST: it says how
+ * much a lane asks for at once, in one block or several; the connections below keep their own congestion
+ * control.
  */
 
 export interface FastLawConfig {

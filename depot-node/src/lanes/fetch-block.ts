@@ -20,9 +20,9 @@ export interface BlockRequest {
 }
 
 /**
- * Asks for a block and reads it, in as many parts as the origin makes of it. Rejects with a `LonghaulError`: `origin-changed`, `origin-bad-answer`,
- * `origin-unreachable`, `origin-timeout`, `origin-busy` (an `OriginBusy`), or what kept the connection from being made. The
- * connection is over then.
+ * Asks for a block and reads it, in as many parts as the origin makes of it. Rejects with a `LonghaulError`:
+ * `origin-changed`, `origin-bad-answer`, `origin-unreachable`, `origin-timeout`, `origin-busy` (an
+ * `OriginBusy`), or what kept the connection from being made. The connection is over then.
  */
 export async function fetchBlock(
   connection: Conversation,

@@ -26,7 +26,10 @@ export interface LaneCarrier {
   readonly isCounted: boolean;
   /** Whether the client takes nothing just now. */
   readonly isBlocked: boolean;
-  /** Takes bytes that this thread has read, some of which may have come already; they are the carrier's from then on. */
+  /**
+   * Takes bytes that this thread has read, some of which may have come already; they are the carrier's from
+   * then on.
+   */
   readonly put: (atByte: number, chunk: Buffer) => void;
   /** Delivers nothing more. Resolves when `headByte` is final. */
   readonly close: () => Promise<void>;

@@ -4,7 +4,10 @@ import type { LaneMeter } from './lane-meter.ts';
 
 /** A rate needs this much time to show in bytes that come in bursts. */
 const TELLING_MS = 100;
-/** A new connection has brought its first block after so many times the delay of its first byte; measured over three depots, with TLS and without. */
+/**
+ * A new connection has brought its first block after so many times the delay of its first byte; measured over
+ * three depots, with TLS and without.
+ */
 const STARTS = 2;
 
 /** What a lane is expected to be like before it has shown it. */
@@ -34,7 +37,10 @@ export class LaneForecast {
     this.#expected = expected;
   }
 
-  /** Whether it has been answered and brings more: one that stands still for longer than a new connection needs is not counted on. */
+  /**
+   * Whether it has been answered and brings more: one that stands still for longer than a new connection
+   * needs is not counted on.
+   */
   get isFlowing(): boolean {
     const { fetch, isPaused, meter } = this.#lane;
     if (!fetch || meter.leastDelayMs === undefined || isPaused) return false;
@@ -65,7 +71,10 @@ export class LaneForecast {
     return fetch ? this.busyMs : (meter.leastDelayMs ?? 0);
   }
 
-  /** Until a lane that has shown no rate has brought its first block: its connection comes about, and then finds its rate over a line that others fill. */
+  /**
+   * Until a lane that has shown no rate has brought its first block: its connection comes about, and then
+   * finds its rate over a line that others fill.
+   */
   get untilFirstMs(): number {
     return STARTS * this.#usualStartMs;
   }
@@ -122,7 +131,10 @@ export class LaneForecast {
     return this.remainingMs(fetch) <= this.#usualStartMs;
   }
 
-  /** Whether nothing has come over a connection that was made for this fetch, for longer than one needs for its first block. */
+  /**
+   * Whether nothing has come over a connection that was made for this fetch, for longer than one needs for
+   * its first block.
+   */
   isUnanswered({ isOpening, hasRested, firstByteMs, watch }: LaneFetch): boolean {
     return isOpening && !hasRested && firstByteMs === undefined && watch.elapsedMs > this.untilFirstMs;
   }

@@ -19,7 +19,10 @@ const FOUND_SAMPLES = 6;
 const PLANNED_PART = 0.6;
 /** Over so many samples, a second, a connection makes up for the losses with which its start ends. */
 const FALLEN_SAMPLES = 20;
-/** What brings less than this part of its best rate for so long has fallen: CUBIC keeps 0.7 of its window at a loss (RFC 9438 section 4.6). */
+/**
+ * What brings less than this part of its best rate for so long has fallen: CUBIC keeps 0.7 of its window at a
+ * loss (RFC 9438 section 4.6).
+ */
 const FALLEN_PART = 0.6;
 
 interface LaneGrowthInit {
@@ -30,10 +33,11 @@ interface LaneGrowthInit {
 }
 
 /**
- * How many of the planned lanes a transfer uses: all, or the first one alone for as long as it needs no others. What
- * several lanes bring comes out of turn, so the client waits, and on a line that is full from the beginning it never
- * makes up for that. So the first lane begins alone where the plan does not say that losses would hold it back; the others
- * come when it has found its rate and that is not enough, when its rate falls, and when it breaks.
+ * How many of the planned lanes a transfer uses: all, or the first one alone for as long as it needs no
+ * others. What several lanes bring comes out of turn, so the client waits, and on a line that is full from
+ * the beginning it never makes up for that. So the first lane begins alone where the plan does not say that
+ * losses would hold it back; the others come when it has found its rate and that is not enough, when its rate
+ * falls, and when it breaks.
  */
 export class LaneGrowth {
   readonly #init: LaneGrowthInit;

@@ -13,10 +13,10 @@ export interface TransferMemory {
 }
 
 /**
- * The memory in which lanes keep what came before its turn, or before its client reads: bounded over all transfers, however
- * many there are. A client network that holds more than it leaves free gets nothing more until some of it has gone (see
- * `FairRoom`). Relay threads look before each read; so the bound is passed by one read of each thread and, of each transfer,
- * the least and one small read, by no more.
+ * The memory in which lanes keep what came before its turn, or before its client reads: bounded over all
+ * transfers, however many there are. A client network that holds more than it leaves free gets nothing more
+ * until some of it has gone (see `FairRoom`). Relay threads look before each read; so the bound is passed by
+ * one read of each thread and, of each transfer, the least and one small read, by no more.
  */
 export class LaneMemory {
   readonly #capacityBytes: number;

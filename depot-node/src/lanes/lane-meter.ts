@@ -44,9 +44,9 @@ export class LaneMeter {
   }
 
   /**
-   * Counts the block's delay T in the average, New = a Old + (1 - a) Newest, each byte for what it took: after so many bytes as a
-   * lane fetches at once, `loadBytes`, half is forgotten where a is a half. Block by block, a burst of small ones would make a
-   * lane seem as fast as the burst.
+   * Counts the block's delay T in the average, New = a Old + (1 - a) Newest, each byte for what it took:
+   * after so many bytes as a lane fetches at once, `loadBytes`, half is forgotten where a is a half. Block by
+   * block, a burst of small ones would make a lane seem as fast as the burst.
    */
   noteBlock(sizeBytes: number, wholeMs: number, loadBytes = sizeBytes): void {
     const kept = this.#smoothing ** (sizeBytes / loadBytes);

@@ -8,8 +8,9 @@ export interface TransferLanes {
 }
 
 /**
- * The connections that lanes have beside the first one of each download: so many over all transfers, and for one client network no
- * more than it leaves free. Whoever comes late has fewer lanes, one at least; that is no refusal.
+ * The connections that lanes have beside the first one of each download: so many over all transfers, and for
+ * one client network no more than it leaves free. Whoever comes late has fewer lanes, one at least; that is
+ * no refusal.
  */
 export class LanePlaces {
   readonly #room: FairRoom;

@@ -40,7 +40,10 @@ export class LaneRests {
     this.#components = components;
   }
 
-  /** Which lanes may take a block, and how long the others rest: at one moment, or one that ends its rest meanwhile is in neither. */
+  /**
+   * Which lanes may take a block, and how long the others rest: at one moment, or one that ends its rest
+   * meanwhile is in neither.
+   */
   look(): LanesAtRest {
     const nowMs = this.#components.nowMs();
     const free = this.#lanes.filter((lane) => !lane.fetch);
@@ -87,8 +90,9 @@ export class LaneRests {
   }
 
   /**
-   * Counts a connection that had not answered when another lane brought its block. Once its way may be slow, and the next block is chosen by
-   * what that has shown; again, its origin lets connections wait that it does not want.
+   * Counts a connection that had not answered when another lane brought its block. Once its way may be slow,
+   * and the next block is chosen by what that has shown; again, its origin lets connections wait that it does
+   * not want.
    */
   afterNoAnswer(lane: Lane): void {
     lane.failures += 1;
@@ -118,7 +122,10 @@ export class LaneRests {
     return this.#bringBackSoonest() > config.longestWaitSeconds * 1000 ? failure : undefined;
   }
 
-  /** Whether two lanes that had brought blocks were refused one after the other, with none that began to come between: so would all be. */
+  /**
+   * Whether two lanes that had brought blocks were refused one after the other, with none that began to come
+   * between: so would all be.
+   */
   #hasLapsed(lane: Lane, failure: LonghaulError): boolean {
     if (!(failure instanceof AddressRefused) || !lane.isProved) return false;
     const isSecond = this.#refused !== undefined && this.#refused !== lane;

@@ -368,7 +368,8 @@ describe.each([
     });
     expectBytes(run, WHOLE);
     const count = (type: LaneEvent['type']) => run.events.filter((event) => event.type === type).length;
-    // Who loses a block that another lane was asked for as well loses its connection, too, and so does one that breaks or holds the others up.
+    // Who loses a block that another lane was asked for as well loses its connection, too, and so does one
+    // that breaks or holds the others up.
     const lost = count('block-asked-again') + count('lane-broke') + count('lane-removed');
     expect(count('lane-opened') - lost).toBeLessThanOrEqual(4);
   });

@@ -34,7 +34,10 @@ export interface LanesWork {
   readonly bytes: () => number;
   /** How many fetch something now. */
   readonly lanes: () => number;
-  /** Whether something else than their ways holds them up: the client, memory, an origin that refuses, or that there is little left to fetch. */
+  /**
+   * Whether something else than their ways holds them up: the client, memory, an origin that refuses, or that
+   * there is little left to fetch.
+   */
   readonly isHeldUp: () => boolean;
   /** Has all begin anew, over new connections. */
   readonly reopen: () => void;
@@ -72,8 +75,8 @@ export interface LanesInit {
   /** Told of each block that has come whole. */
   readonly onBlock?: (() => void) | undefined;
   /**
-   * Told why one has not, over a connection that had brought one before or over another. Gives whether the origin has one connection less for that, so that the lane
-   * may soon have its own.
+   * Told why one has not, over a connection that had brought one before or over another. Gives whether the
+   * origin has one connection less for that, so that the lane may soon have its own.
    */
   readonly onBlockFailed?: ((failure: LonghaulError, isProved: boolean) => boolean) | undefined;
   /** Told that the origin counts requests. */
@@ -88,7 +91,10 @@ export interface LanesEnd {
   readonly failure?: LonghaulError | undefined;
 }
 
-/** Bytes in order that wait before lanes are stopped: a third of a second of 100 Mbit/s, so that pipes do not run empty. */
+/**
+ * Bytes in order that wait before lanes are stopped: a third of a second of 100 Mbit/s, so that pipes do not
+ * run empty.
+ */
 const LONGEST_QUEUE_BYTES = 4_194_304;
 /** The same where memory is tight. */
 const LONGEST_TIGHT_QUEUE_BYTES = 131_072;
@@ -102,8 +108,8 @@ const LEAST_SLEEP_MS = 10;
 const ROOM_CHECK_MS = 1000;
 
 /**
- * Fetches a part of a file as blocks over several lanes and delivers it as one stream in order. Resolves when everything
- * was written to the sink, or nothing more will be; all lanes are closed then. Never rejects.
+ * Fetches a part of a file as blocks over several lanes and delivers it as one stream in order. Resolves when
+ * everything was written to the sink, or nothing more will be; all lanes are closed then. Never rejects.
  */
 export function runLanes(init: LanesInit): Promise<LanesEnd> {
   return new LaneTransfer(init).ended;
@@ -259,7 +265,10 @@ class LaneTransfer {
     this.#timer = setTimeout(() => this.#work(), nextMs);
   }
 
-  /** Asks lanes for what they fetch next, those first that have least to do. Gives how much has to be delivered before one more. */
+  /**
+   * Asks lanes for what they fetch next, those first that have least to do. Gives how much has to be
+   * delivered before one more.
+   */
   #askAhead(): number {
     for (;;) {
       const lane = this.#leastAsked();
@@ -390,7 +399,10 @@ class LaneTransfer {
     else this.#work();
   }
 
-  /** An origin has refused a connection that it had answered: one that counts connections does that by chance, one that counts requests again. */
+  /**
+   * An origin has refused a connection that it had answered: one that counts connections does that by chance,
+   * one that counts requests again.
+   */
   #noteCounted(): void {
     this.#refusals += 1;
     if (this.#isCounted || this.#refusals < COUNTING_REFUSALS) return;
@@ -451,13 +463,19 @@ class LaneTransfer {
     if (wasTight && !this.#isTight) this.#work();
   }
 
-  /** Whether no lane brings what is next: it was left to lanes that now rest, or asked for behind what is not next, which then has to wait for room. */
+  /**
+   * Whether no lane brings what is next: it was left to lanes that now rest, or asked for behind what is not
+   * next, which then has to wait for room.
+   */
   get #isNextLeft(): boolean {
     const [next] = this.#queue.open;
     return next !== undefined && !this.#lanes.some(({ fetch }) => fetch?.block === next);
   }
 
-  /** While memory is tight all lanes rest but the one that brings what is next. Where that is gone, the one that is furthest ahead takes its place. */
+  /**
+   * While memory is tight all lanes rest but the one that brings what is next. Where that is gone, the one
+   * that is furthest ahead takes its place.
+   */
   #freeLaneForNext(): void {
     const [next] = this.#queue.open;
     if (!this.#isTight || !next || !this.#isNextLeft) return;

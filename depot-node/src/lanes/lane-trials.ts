@@ -16,8 +16,8 @@ interface Trial {
 }
 
 /**
- * Whether a lane that came back lowers the goodput of the whole: what all lanes bring with it is compared with what they
- * brought without it, between two changes of the lanes at work.
+ * Whether a lane that came back lowers the goodput of the whole: what all lanes bring with it is compared
+ * with what they brought without it, between two changes of the lanes at work.
  */
 export class LaneTrials {
   readonly #watch: Stopwatch;

@@ -3,7 +3,10 @@ import { ToldLane } from '../testing/told-lane.ts';
 
 const BLOCK_BYTES = 1_000_000;
 
-/** A lane whose first byte came after `delayMs`, and then so many bytes in 200 ms; whether its connection stands when another has brought its block. */
+/**
+ * A lane whose first byte came after `delayMs`, and then so many bytes in 200 ms; whether its connection
+ * stands when another has brought its block.
+ */
 function losesAfter(delayMs: number, bytes: number): boolean {
   const told = new ToldLane(0, { usualStartMs: () => 0, promisedBytesPerMs: undefined });
   told.adopt({ startByte: 0, endByte: BLOCK_BYTES, nextByte: 0, fetches: 0 }, -delayMs);
@@ -24,7 +27,10 @@ test('it is given up where a new one is there sooner', () => {
   expect(losesAfter(300, 0.1 * BLOCK_BYTES), 'a lane that hardly moves').toBe(false);
 });
 
-/** Whether a lane that has brought so many bytes per ms tells that a new connection was not answered, when another one brings its block after so long. */
+/**
+ * Whether a lane that has brought so many bytes per ms tells that a new connection was not answered, when
+ * another one brings its block after so long.
+ */
 function isUnansweredAfter(elapsedMs: number, { bytesPerMs = 0, rests = false } = {}): boolean {
   const told = new ToldLane(0, { usualStartMs: () => 100, promisedBytesPerMs: undefined });
   const { lane } = told;

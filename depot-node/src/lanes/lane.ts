@@ -13,7 +13,10 @@ import { Stopwatch } from './stopwatch.ts';
 /** A connection to the origin for one lane, and over which chain it goes. */
 export interface LaneConnection {
   readonly connection: Conversation;
-  /** Resolves when the connection stands. Rejects when it could not be made; then the first fetch fails for the same reason. */
+  /**
+   * Resolves when the connection stands. Rejects when it could not be made; then the first fetch fails for
+   * the same reason.
+   */
   readonly route: Promise<{
     /** This depot first. */
     readonly chain: Chain;
@@ -33,7 +36,10 @@ export type OpenLane = (lane: number) => NewConnection;
 /** A client that keeps a lane waiting for less does not hold it up: a tenth of the time in which it is told of. */
 const LEAST_HELD_UP_MS = 5;
 
-/** Half of the time that a lane has ready beyond its delay: then half of what it was asked for lasts until more comes. */
+/**
+ * Half of the time that a lane has ready beyond its delay: then half of what it was asked for lasts until
+ * more comes.
+ */
 const SHORT_DELAY_MS = 25;
 /** Fewer and larger blocks cost less: each has a request, a head and its messages. */
 const QUESTIONS_WHERE_SHORT = 2;
@@ -233,8 +239,9 @@ export class Lane {
   }
 
   /**
-   * Gives up a block that another lane has brought; what came of it shows how slow this lane is. Gives whether that has ended a new connection
-   * which never answered, although others have brought a block in such a time.
+   * Gives up a block that another lane has brought; what came of it shows how slow this lane is. Gives
+   * whether that has ended a new connection which never answered, although others have brought a block in
+   * such a time.
    */
   lose(fetch: LaneFetch): boolean {
     fetch.isLost = true;
@@ -252,7 +259,10 @@ export class Lane {
     this.drop();
   }
 
-  /** Counts a block that came whole. Asked for singly, one much shorter than the lane's own would show its delay for its rate. */
+  /**
+   * Counts a block that came whole. Asked for singly, one much shorter than the lane's own would show its
+   * delay for its rate.
+   */
   noteBlock(fetch: LaneFetch): void {
     const { block, fromByte, watch, askedMs, isAhead } = fetch;
     const sizeBytes = block.endByte - fromByte;
@@ -264,7 +274,8 @@ export class Lane {
       this.meter.noteDelay(firstByteMs - askedMs);
       if (fetch.isOpening) this.meter.noteStart(firstByteMs);
     }
-    // Where the next block is on the way already nothing rests between them: the wait for a first one is no part of the rate.
+    // Where the next block is on the way already nothing rests between them: the wait for a first one is no
+    // part of the rate.
     const waitedMs = !isAhead && this.fetch ? firstByteMs : askedMs;
     if (this.meter.blocks === 0 || isAhead || sizeBytes >= this.sizeBytes / 2)
       this.meter.noteBlock(sizeBytes, wholeMs - waitedMs, Math.max(sizeBytes, this.loadBytes));

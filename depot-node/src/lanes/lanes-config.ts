@@ -4,31 +4,58 @@ import * as z from 'zod';
 
 /** `lanes.bufferBytes`: What one transfer may hold that came before its turn: two seconds of 64 Mbit/s. */
 const DEFAULT_BUFFER_BYTES = 16_777_216;
-/** `lanes.totalBufferBytes`: What all transfers together may hold so: eight that need all of theirs, or hundreds that need a part. */
+/**
+ * `lanes.totalBufferBytes`: What all transfers together may hold so: eight that need all of theirs, or
+ * hundreds that need a part.
+ */
 const DEFAULT_TOTAL_BUFFER_BYTES = 134_217_728;
-/** `lanes.total`: Connections of lanes beside the first one of each transfer: a quarter of the transfers a depot serves. */
+/**
+ * `lanes.total`: Connections of lanes beside the first one of each transfer: a quarter of the transfers a
+ * depot serves.
+ */
 const DEFAULT_TOTAL = 500;
-/** `lanes.alphaBytes`: What lies out of order reaches the client late: of 8 MiB the drain at the end cost a tenth of a 30 MiB download. */
+/**
+ * `lanes.alphaBytes`: What lies out of order reaches the client late: of 8 MiB the drain at the end cost a
+ * tenth of a 30 MiB download.
+ */
 const DEFAULT_ALPHA_BYTES = 2_621_440;
 /** `lanes.gain`: Weight of the newest block in a lane's next size; the value of FAST TCP. */
 const DEFAULT_GAIN = 0.5;
-/** `lanes.smoothing`: Weight of what was, in averages over blocks: a transfer has few of them, so the newest counts as much as all before. */
+/**
+ * `lanes.smoothing`: Weight of what was, in averages over blocks: a transfer has few of them, so the newest
+ * counts as much as all before.
+ */
 const DEFAULT_SMOOTHING = 0.5;
-/** `lanes.minShare`: Pull of all shares to the middle: without it any split is a fixed point, and a lane can be starved for good. */
+/**
+ * `lanes.minShare`: Pull of all shares to the middle: without it any split is a fixed point, and a lane can
+ * be starved for good.
+ */
 const DEFAULT_MIN_SHARE = 0.05;
-/** `lanes.firstBlockBytes`: A fifth of a second of 10 Mbit/s: lanes show their rates soon, and the first bytes in order are not waited for. */
+/**
+ * `lanes.firstBlockBytes`: A fifth of a second of 10 Mbit/s: lanes show their rates soon, and the first bytes
+ * in order are not waited for.
+ */
 const DEFAULT_FIRST_BLOCK_BYTES = 262_144;
 /** `lanes.leastBlockBytes`: Smaller blocks spend more on their requests than on their bytes. */
 const DEFAULT_LEAST_BLOCK_BYTES = 65_536;
-/** `lanes.soloBlockBytes`: One lane alone asks for this much at once: a round trip of 100 ms is 2 % of it at 100 Mbit/s. */
+/**
+ * `lanes.soloBlockBytes`: One lane alone asks for this much at once: a round trip of 100 ms is 2 % of it at
+ * 100 Mbit/s.
+ */
 const DEFAULT_SOLO_BLOCK_BYTES = 67_108_864;
-/** `lanes.perOrigin`: More than the 6 connections of a browser to one server, fewer than the 16 of download managers. */
+/**
+ * `lanes.perOrigin`: More than the 6 connections of a browser to one server, fewer than the 16 of download
+ * managers.
+ */
 const DEFAULT_PER_ORIGIN = 8;
 /** `lanes.retrySeconds`: A lane that was removed is tried again after this time, which then doubles. */
 const DEFAULT_RETRY_SECONDS = 10;
 /** `lanes.silenceSeconds`: A lane that sends nothing for so long while bytes are wanted has broken. */
 const DEFAULT_SILENCE_SECONDS = 5;
-/** `lanes.tries`: Times that no lane is left, with less than a least block between them, after which the transfer has broken. */
+/**
+ * `lanes.tries`: Times that no lane is left, with less than a least block between them, after which the
+ * transfer has broken.
+ */
 const DEFAULT_TRIES = 5;
 /** `lanes.longestWaitSeconds`: Longer than this a client is not kept waiting by an origin that asks for patience. */
 const DEFAULT_LONGEST_WAIT_SECONDS = 60;

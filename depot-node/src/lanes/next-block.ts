@@ -19,10 +19,16 @@ export interface LanesAtWork {
 export type Choice =
   /** `isLate`: another lane is fetching it, too slowly. */
   | { readonly is: 'fetch'; readonly block: Block; readonly isLate: boolean }
-  /** Nothing, until so much time has passed or so many bytes were delivered: before that it could choose nothing else. */
+  /**
+   * Nothing, until so much time has passed or so many bytes were delivered: before that it could choose
+   * nothing else.
+   */
   | { readonly is: 'wait'; readonly forMs: number; readonly forBytes: number };
 
-/** How soon a lane looks again that leaves what nobody fetches yet to faster ones: these may become slower than they were. */
+/**
+ * How soon a lane looks again that leaves what nobody fetches yet to faster ones: these may become slower
+ * than they were.
+ */
 const LOOK_AGAIN_MS = 200;
 
 /**
@@ -58,8 +64,8 @@ export function chooseBlock(
 }
 
 /**
- * The first block, where a busy lane would still bring the rest of it much sooner than the one that stands still with it:
- * everything waits for that, and no lane becomes idle before the reorder buffer is full.
+ * The first block, where a busy lane would still bring the rest of it much sooner than the one that stands
+ * still with it: everything waits for that, and no lane becomes idle before the reorder buffer is full.
  */
 export function chooseLateFirst(lane: Lane, lanes: readonly Lane[], { open }: BlockQueue): Block | undefined {
   const [first] = open;
@@ -120,8 +126,8 @@ function othersBytes(lane: Lane, sizeBytes: number, lanes: readonly Lane[], conf
 }
 
 /**
- * What those whose bytes come already bring beyond what they were asked for, before a lane that begins has brought its first block; no
- * more than half of what may be held, for a promise says nothing of what is true.
+ * What those whose bytes come already bring beyond what they were asked for, before a lane that begins has
+ * brought its first block; no more than half of what may be held, for a promise says nothing of what is true.
  */
 function beginnersBytes(lane: Lane, lanes: readonly Lane[], { bufferBytes }: LanesConfig): number {
   let bytes = 0;

@@ -40,9 +40,10 @@ export interface TunnelRequest {
 }
 
 /**
- * Asks the next depot for a tunnel over a connection to it, the first bytes right behind the request, and gives the connection once
- * the tunnel stands. Rejects with a `LonghaulError` that names a depot; the connection is reset then. By hand, because one request and
- * one answer are all that this connection ever has of HTTP: Node's client makes a dozen objects for them.
+ * Asks the next depot for a tunnel over a connection to it, the first bytes right behind the request, and
+ * gives the connection once the tunnel stands. Rejects with a `LonghaulError` that names a depot; the
+ * connection is reset then. By hand, because one request and one answer are all that this connection ever has
+ * of HTTP: Node's client makes a dozen objects for them.
  */
 export function askForTunnel(
   stream: Duplex,

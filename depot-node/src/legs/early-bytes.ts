@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 const MOST_EARLY_BYTES = 65_536;
 
 /**
- * What is to reach the far end of a way as the first, and is there before the way is. It goes along with the making: what has
- * come by then in one piece with the request for the next tunnel, the rest as it comes. A first flight of TLS is larger than
- * one packet, and worth nothing to the origin without its end.
+ * What is to reach the far end of a way as the first, and is there before the way is. It goes along with the
+ * making: what has come by then in one piece with the request for the next tunnel, the rest as it comes. A
+ * first flight of TLS is larger than one packet, and worth nothing to the origin without its end.
  */
 export class EarlyBytes {
   readonly #chunks: Buffer[];
@@ -26,8 +26,8 @@ export class EarlyBytes {
   }
 
   /**
-   * Writes all of it to `sink`, from the beginning on, and what comes later until the returned function is called. May be
-   * called for another sink, when this one has failed.
+   * Writes all of it to `sink`, from the beginning on, and what comes later until the returned function is
+   * called. May be called for another sink, when this one has failed.
    */
   sendOver(sink: Duplex): () => void {
     this.#take();

@@ -73,8 +73,8 @@ export interface NextLegs {
 
 const NOTHING = Buffer.alloc(0);
 /**
- * Chains that this depot builds for clients at once; further ones wait as long as a connection may take. The next depots know only this
- * one, and not for whom it asks: they have room for 200 of its look-ups.
+ * Chains that this depot builds for clients at once; further ones wait as long as a connection may take. The
+ * next depots know only this one, and not for whom it asks: they have room for 200 of its look-ups.
  */
 const MOST_SET_UPS = 256;
 

@@ -11,7 +11,10 @@ interface PairMacsComponents {
   readonly publicKeyOf: (depot: string) => string | undefined;
 }
 
-/** The keys for MACs that this depot has together with each other one: worked out of both identities, so nobody sends or stores any. */
+/**
+ * The keys for MACs that this depot has together with each other one: worked out of both identities, so
+ * nobody sends or stores any.
+ */
 export class PairMacs {
   readonly #components: PairMacsComponents;
   readonly #known = new LruMap<string, { readonly publicKey: string; readonly mac: PairMac | undefined }>(

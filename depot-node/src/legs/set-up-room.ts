@@ -1,7 +1,10 @@
 import { LonghaulError } from '@longhaul/shared';
 import { FairRoom, TurnQuota } from '@longhaul/shared/service';
 
-/** Chains that begin in one turn of the event loop: each costs up to two milliseconds, and others shall not wait for a crowd's. */
+/**
+ * Chains that begin in one turn of the event loop: each costs up to two milliseconds, and others shall not
+ * wait for a crowd's.
+ */
 export const BEGINNINGS_PER_TURN = 4;
 
 /** Who waits for room to build a chain. */
@@ -11,8 +14,9 @@ interface Waiter {
 }
 
 /**
- * Room for chains that are being built at once; of it one client network has no more than it leaves free. Whoever finds none waits for
- * some: a chain stands within a few round trips. There are no more who wait than downloads and lanes that were admitted.
+ * Room for chains that are being built at once; of it one client network has no more than it leaves free.
+ * Whoever finds none waits for some: a chain stands within a few round trips. There are no more who wait than
+ * downloads and lanes that were admitted.
  */
 export class SetUpRoom {
   readonly #room: FairRoom;
@@ -28,7 +32,10 @@ export class SetUpRoom {
     this.#longestMs = longestMs;
   }
 
-  /** Takes a place, and gives what gives it back. Throws `client-busy` when there was none in time, and the reason of an abort. */
+  /**
+   * Takes a place, and gives what gives it back. Throws `client-busy` when there was none in time, and the
+   * reason of an abort.
+   */
   async enter(client: string, isFurther: boolean, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const waiting = isFurther ? this.#further : this.#first;

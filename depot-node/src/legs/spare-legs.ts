@@ -54,8 +54,8 @@ export class SpareLegs {
   }
 
   /**
-   * A connection to this depot that is ready or, when that has begun already, being opened; `undefined` where there is none,
-   * or it could not be opened. From now on some are kept for the next one.
+   * A connection to this depot that is ready or, when that has begun already, being opened; `undefined` where
+   * there is none, or it could not be opened. From now on some are kept for the next one.
    */
   async take(id: string, signal: AbortSignal): Promise<Duplex | undefined> {
     const neighbour = this.#use(id);

@@ -26,8 +26,8 @@ export class StandingTunnels {
   }
 
   /**
-   * Builds a tunnel in the client network's room, and holds it there until the tunnel closes, or until its place is taken over
-   * and given back. Throws `next-depot-crowded`.
+   * Builds a tunnel in the client network's room, and holds it there until the tunnel closes, or until its
+   * place is taken over and given back. Throws `next-depot-crowded`.
    */
   async hold(
     client: string,
@@ -59,8 +59,8 @@ export class StandingTunnels {
   }
 
   /**
-   * Takes over the place of a tunnel whose stream may close before it: the kernel may carry it on. Gives what is to be called
-   * once, when it has ended.
+   * Takes over the place of a tunnel whose stream may close before it: the kernel may carry it on. Gives what
+   * is to be called once, when it has ended.
    */
   takePlace(tunnel: Duplex): () => void {
     const leave = this.#places.get(tunnel);

@@ -11,7 +11,8 @@ export function jobReportOf(event: DepotEvent): JobReport | undefined {
   if (event.type === 'tunnel') return { jobId, seconds, legs };
   const { bodyBytes, status, outcome, chain, left, ownShare, waitedMs } = event;
   const isComplete = outcome === 'complete';
-  // An add-on tries a way by one byte before it takes it: as a request of the job's it would keep the download from being compared with its plan.
+  // An add-on tries a way by one byte before it takes it: as a request of the job's it would keep the
+  // download from being compared with its plan.
   if (status === 206 && bodyBytes === 1 && isComplete) return { jobId, seconds, legs };
   const isWhole = status === 200 && isComplete;
   return {

@@ -21,7 +21,10 @@ import { PeerShares } from './peer-shares.ts';
 
 /** A link over which a test takes longer is slow enough to be known as such. */
 const TEST_MS = 15_000;
-/** When all is handed to the kernel, the other depot may have the rest for so long: it closes as soon as it has all, and who does not keeps others from their tests. */
+/**
+ * When all is handed to the kernel, the other depot may have the rest for so long: it closes as soon as it
+ * has all, and who does not keeps others from their tests.
+ */
 const LINGER_MS = 1_000;
 /** Written at once; the kernel's buffer must never run empty, or the rate would be ours and not the link's. */
 const CHUNK = Buffer.alloc(262_144);
@@ -52,8 +55,9 @@ interface LinkTestsComponents {
 }
 
 /**
- * Measures links that no transfer measures: their round trips, by connections that are opened and closed, one at each heartbeat;
- * and what they carry, by short tests that the master asks for. Never two tests at once at one depot, none beside transfers.
+ * Measures links that no transfer measures: their round trips, by connections that are opened and closed, one
+ * at each heartbeat; and what they carry, by short tests that the master asks for. Never two tests at once at
+ * one depot, none beside transfers.
  */
 export class LinkTests {
   readonly #components: LinkTestsComponents;
@@ -82,7 +86,10 @@ export class LinkTests {
     await probeDepot(next, this.#deadline()).catch(() => undefined);
   }
 
-  /** Fetches bytes from another depot, which measures what its link carries; `false` where that cannot be now. Never rejects. */
+  /**
+   * Fetches bytes from another depot, which measures what its link carries; `false` where that cannot be now.
+   * Never rejects.
+   */
   async run({ from, bytes }: LinkTest): Promise<boolean> {
     const { depots, plane, isBusy } = this.#components;
     const entry = depots().find(({ id }) => id === from);

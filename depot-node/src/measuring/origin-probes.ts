@@ -20,8 +20,9 @@ interface OriginProbesComponents {
 }
 
 /**
- * Measures how far an origin is that downloads ask for and no depot knows, when the master says so: opens a connection and closes it. It is
- * dialled as for a download, with the guard on the address that is really connected; nothing is asked of the origin.
+ * Measures how far an origin is that downloads ask for and no depot knows, when the master says so: opens a
+ * connection and closes it. It is dialled as for a download, with the guard on the address that is really
+ * connected; nothing is asked of the origin.
  */
 export class OriginProbes {
   readonly #components: OriginProbesComponents;

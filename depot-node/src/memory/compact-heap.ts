@@ -6,8 +6,9 @@ type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort
 let collect: Collect | undefined;
 
 /**
- * Collects all garbage of this thread's heap and gives back the pages that it leaves empty; some 40 ms for a depot's. By itself V8
- * keeps the room of new objects as large as it once was, which mostly is what loading the sources took.
+ * Collects all garbage of this thread's heap and gives back the pages that it leaves empty; some 40 ms for a
+ * depot's. By itself V8 keeps the room of new objects as large as it once was, which mostly is what loading
+ * the sources took.
  */
 export function compactHeap(): void {
   if (!collect) {

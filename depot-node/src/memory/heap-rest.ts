@@ -6,7 +6,10 @@ import { compactHeap } from './compact-heap.ts';
 const LOOK_MS = 500;
 /** Looks in a row that find it at rest before its heap is compacted: between two requests of one client it is not. */
 const RESTING_LOOKS = 3;
-/** The same where it carries nothing any more. With the last object of a kind V8 forgets the code that it was made for, and work that comes soon after costs a quarter more. */
+/**
+ * The same where it carries nothing any more. With the last object of a kind V8 forgets the code that it was
+ * made for, and work that comes soon after costs a quarter more.
+ */
 const LOOKS_AFTER_WORK = 40;
 /** Of a core, what a resting process does at most: heartbeats, looks at idle connections. */
 const RESTING_SHARE = 0.05;

@@ -4,7 +4,10 @@ import { Resolver } from 'node:dns/promises';
 const RESOLUTION_DELAY_MS = 50;
 /** A name server that has not answered by then is asked again, or the next one is. */
 const TRY_MS = 1500;
-/** IPv4 is waited for until it has been asked for once more: many depots have no IPv6, and then nothing else leads to the origin. */
+/**
+ * IPv4 is waited for until it has been asked for once more: many depots have no IPv6, and then nothing else
+ * leads to the origin.
+ */
 const IPV4_DELAY_MS = TRY_MS + 500;
 /** How often each name server is asked. */
 const TRIES = 2;
@@ -22,8 +25,9 @@ export interface FoundAddresses {
 type Records = readonly { readonly address: string; readonly ttl: number }[];
 
 /**
- * Asks DNS for the addresses of both families of a name, at once and outside the thread pool. No search domain is added.
- * Rejects with what DNS says (`ENOTFOUND`, `ENODATA`, `ETIMEOUT` ...), or with the signal's reason, and then asks no more.
+ * Asks DNS for the addresses of both families of a name, at once and outside the thread pool. No search
+ * domain is added. Rejects with what DNS says (`ENOTFOUND`, `ENODATA`, `ETIMEOUT` ...), or with the signal's
+ * reason, and then asks no more.
  *
  * @param servers addresses of name servers, with or without a port; none: those of this machine.
  */

@@ -47,7 +47,10 @@ function silentNames(count: number): string[] {
   return names;
 }
 
-/** Asks for names in portions that the socket of the test's DNS holds: what it drops is asked for again only after seconds. */
+/**
+ * Asks for names in portions that the socket of the test's DNS holds: what it drops is asked for again only
+ * after seconds.
+ */
 async function askInPortions<End>(
   names: readonly string[],
   ask: (name: string, index: number) => Promise<End>,

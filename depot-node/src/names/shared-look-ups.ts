@@ -7,8 +7,8 @@ export class SharedLookUps<Found> {
   }
 
   /**
-   * Waits for the look-up of a name, begun by `begin` where none runs. Rejects with what the look-up fails with, or with
-   * the signal's reason; `begin` must obey its signal.
+   * Waits for the look-up of a name, begun by `begin` where none runs. Rejects with what the look-up fails
+   * with, or with the signal's reason; `begin` must obey its signal.
    */
   join(host: string, signal: AbortSignal, begin: (signal: AbortSignal) => Promise<Found>): Promise<Found> {
     const running = this.#running.get(host) ?? this.#begin(host, begin);

@@ -7,7 +7,10 @@ const REMEMBERED_MS = 600_000;
 /** Origins that are remembered at once, fairly shared by domains. */
 const MOST_REMEMBERED = 1_000;
 
-/** Connections of one origin that break within answers are no accident from so many on, so long apart at least, within so long: a depot that ends takes all of them along at once. */
+/**
+ * Connections of one origin that break within answers are no accident from so many on, so long apart at
+ * least, within so long: a depot that ends takes all of them along at once.
+ */
 const BREAKS = { most: 3, apartMs: 1_000, withinMs: 60_000 } as const;
 
 /** That an origin could not be asked ahead. */
@@ -22,9 +25,10 @@ interface Break {
 }
 
 /**
- * Which origins have answered requests that were sent ahead, and which have shown that they cannot: those are asked one
- * thing at a time for a while. By authority, because servers behind one name are seldom told apart. A depot between that breaks or garbles what
- * it carries looks as such an origin does: what was met over one depot alone counts over that depot alone.
+ * Which origins have answered requests that were sent ahead, and which have shown that they cannot: those are
+ * asked one thing at a time for a while. By authority, because servers behind one name are seldom told apart.
+ * A depot between that breaks or garbles what it carries looks as such an origin does: what was met over one
+ * depot alone counts over that depot alone.
  */
 export class AheadBook {
   readonly #nowMs: () => number;
@@ -57,8 +61,10 @@ export class AheadBook {
   }
 
   /**
-   * Takes note of a connection over these depots that broke within an answer while further questions waited. Servers on Node's TLS do so where a question comes while much of an
-   * answer waits to be sent. Gives whether it has happened too often for an accident: then the origin is one that has to be asked singly there.
+   * Takes note of a connection over these depots that broke within an answer while further questions waited.
+   * Servers on Node's TLS do so where a question comes while much of an answer waits to be sent. Gives
+   * whether it has happened too often for an accident: then the origin is one that has to be asked singly
+   * there.
    */
   noteBreak(authority: string, between: Between): boolean {
     const nowMs = this.#nowMs();
@@ -87,7 +93,10 @@ export class AheadBook {
     this.#onNoted(host, true);
   }
 
-  /** Takes note of an origin that could not be asked ahead over these depots; none, where they cannot have caused it. */
+  /**
+   * Takes note of an origin that could not be asked ahead over these depots; none, where they cannot have
+   * caused it.
+   */
   noteUnfit(authority: string, between: Between): void {
     const suspects = suspectsOf(this.#latelyUnfit(authority)?.suspects, between);
     const host = hostOf(authority);

@@ -10,9 +10,15 @@ import type { AnswerHead } from './representation.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { StreamAnswers } from './stream-answers.ts';
 
-/** Questions open at once: a lane's blocks are this much smaller than what it has on the way, and the next one is always asked for. */
+/**
+ * Questions open at once: a lane's blocks are this much smaller than what it has on the way, and the next one
+ * is always asked for.
+ */
 const MOST_QUESTIONS = 4;
-/** An origin that has answered a question, but not yet one that was asked ahead, is given so long for that, or as long as it may think. */
+/**
+ * An origin that has answered a question, but not yet one that was asked ahead, is given so long for that, or
+ * as long as it may think.
+ */
 const PROVING_MS = 2_000;
 
 const NOTHING = Buffer.alloc(0);
@@ -24,7 +30,10 @@ interface AheadInit {
   readonly noteFit: () => void;
   /** Told when it shows that it cannot: by what it answers, or by its connection, with which others may have to do. */
   readonly noteUnfit: (by: 'answer' | 'connection') => void;
-  /** Told when a connection breaks within an answer while further questions wait: by its way, or by an origin that does not bear them. */
+  /**
+   * Told when a connection breaks within an answer while further questions wait: by its way, or by an origin
+   * that does not bear them.
+   */
   readonly noteBreak: () => void;
   /** How long it may think before an answer; left out, no longer than others. */
   readonly thinksMs?: number;
@@ -46,15 +55,15 @@ interface Reading {
 }
 
 /**
- * What ended a connection: its stream, the origin's silence, an answer that is not what was asked for, or bytes of which
- * nobody can tell where the answer ends.
+ * What ended a connection: its stream, the origin's silence, an answer that is not what was asked for, or
+ * bytes of which nobody can tell where the answer ends.
  */
 type Break = 'broke' | 'silent' | 'wrong' | 'unreadable';
 
 /**
- * A conversation with an origin in HTTP/1.1 in which the next requests are sent before the answer to the first one has come
- * (RFC 9112 section 9.3.2). It takes only answers whose end is known by their length. What an origin leaves unanswered because
- * it cannot be asked so is given back, and the origin noted.
+ * A conversation with an origin in HTTP/1.1 in which the next requests are sent before the answer to the
+ * first one has come (RFC 9112 section 9.3.2). It takes only answers whose end is known by their length. What
+ * an origin leaves unanswered because it cannot be asked so is given back, and the origin noted.
  */
 export class AheadConnection implements Conversation {
   static readonly MOST_QUESTIONS = MOST_QUESTIONS;
@@ -252,7 +261,8 @@ export class AheadConnection implements Conversation {
   #useForHead(bytes: Buffer): number {
     const [question] = this.#questions;
     if (!question) {
-      // Who speaks unasked says that he ends the connection, as by a 408 where it rests for long (RFC 9110, section 15.5.9).
+      // Who speaks unasked says that he ends the connection, as by a 408 where it rests for long (RFC 9110,
+      // section 15.5.9).
       this.#fail(new LonghaulError('origin-unreachable'), 'broke');
       return 0;
     }
@@ -321,7 +331,8 @@ export class AheadConnection implements Conversation {
     if (!isAhead) return false;
     if (how === 'wrong') return true;
     if (this.#aheadAnswers > 0) return false;
-    // Within a body silence is the way's, and a break is, too, where the answer was one to a question that was asked ahead.
+    // Within a body silence is the way's, and a break is, too, where the answer was one to a question that
+    // was asked ahead.
     if (this.#answer && (how === 'silent' || this.#answer.isAhead)) return false;
     return this.#answers > 0 || !this.#init.isFit();
   }

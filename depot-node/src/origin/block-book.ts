@@ -4,7 +4,10 @@ import { Findings } from './findings.ts';
 import { folderOf, originOf } from './origin-folder.ts';
 import type { Between } from './suspects.ts';
 
-/** How long an origin is remembered that blocks are bad for: long enough for a few downloads, short enough for one that was mended. */
+/**
+ * How long an origin is remembered that blocks are bad for: long enough for a few downloads, short enough for
+ * one that was mended.
+ */
 const REMEMBERED_MS = 600_000;
 /** One that has given a block is asked for blocks at once for so long: what servers do changes seldom. */
 const TRUSTED_MS = 86_400_000;
@@ -12,9 +15,10 @@ const TRUSTED_MS = 86_400_000;
 const MOST_REMEMBERED = 1_000;
 
 /**
- * Folders of origins that have given a block beside a file that was asked for as a whole, and origins that are better asked for all at once than for block after block: they think
- * before each answer, count requests, or give each answer another tag. By authority, as a download names it: where that leads on to others, it is the one that is known
- * when the first question is asked.
+ * Folders of origins that have given a block beside a file that was asked for as a whole, and origins that
+ * are better asked for all at once than for block after block: they think before each answer, count requests,
+ * or give each answer another tag. By authority, as a download names it: where that leads on to others, it is
+ * the one that is known when the first question is asked.
  */
 export class BlockBook {
   readonly #nowMs: () => number;
@@ -34,8 +38,8 @@ export class BlockBook {
   }
 
   /**
-   * Whether an origin is known to give blocks of files like this one. The first block of a link that is good for one request would be all
-   * that ever comes of it; such links are a folder's, or have a query.
+   * Whether an origin is known to give blocks of files like this one. The first block of a link that is good
+   * for one request would be all that ever comes of it; such links are a folder's, or have a query.
    */
   isFit(url: OriginUrl): boolean {
     const folder = folderOf(url);
@@ -50,7 +54,10 @@ export class BlockBook {
     if (folder !== undefined) this.#fitAtMs.set(folder, this.#nowMs(), domainOf(url.host));
   }
 
-  /** Takes note of an origin that blocks were bad for, for a client of this network; `between`: depots that may have caused it. */
+  /**
+   * Takes note of an origin that blocks were bad for, for a client of this network; `between`: depots that
+   * may have caused it.
+   */
   noteUnfit(place: OriginPlace, network: string, between: Between): void {
     const [origin, domain] = [originOf(place), domainOf(place.host)];
     if (this.#unfit.note(origin, domain, network, between))

@@ -30,7 +30,10 @@ export function timesOf({ openedAtMs, askedAtMs, stoodAtMs, answeredAtMs }: Aske
   return { openedAtMs, askedAtMs, stoodAtMs, answeredAtMs };
 }
 
-/** How long an answer was waited for, once its way stood and the question was on it: a round trip of that way at most, and the origin's own time. */
+/**
+ * How long an answer was waited for, once its way stood and the question was on it: a round trip of that way
+ * at most, and the origin's own time.
+ */
 export function waitedMs({
   stoodAtMs,
   answeredAtMs,
@@ -55,8 +58,8 @@ export function thinks(asked: AskedTimes): boolean {
 }
 
 /**
- * A connection to an origin over which parts of a file are asked for. Answers come in the order of the questions; the head of
- * one comes when the body of the one before has been read.
+ * A connection to an origin over which parts of a file are asked for. Answers come in the order of the
+ * questions; the head of one comes when the body of the one before has been read.
  */
 export interface Conversation {
   /** Resolves when the stream stands; rejects with what kept it from being made. */
@@ -67,7 +70,10 @@ export interface Conversation {
   readonly mostQuestions: number;
   /** After a failure: whether questions were left unanswered for which neither the way nor the lane is to blame. */
   readonly gaveBack: boolean;
-  /** Sends a request and gives the answer's head, the body unread. Rejects with a `LonghaulError`; the connection is over then. */
+  /**
+   * Sends a request and gives the answer's head, the body unread. Rejects with a `LonghaulError`; the
+   * connection is over then.
+   */
   ask(asked: OriginRequest, options: AskOptions): Promise<AnswerHead>;
   /** Reads the body of the answer. Never rejects; whatever is not `complete` has ended the connection. */
   read(options: ReadOptions): Promise<BodyRead>;

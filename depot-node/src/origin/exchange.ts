@@ -20,16 +20,17 @@ export interface BodyTaker {
   /** Takes the bytes as they come; they are the taker's from then on. */
   readonly onChunk: (chunk: Buffer) => void;
   /**
-   * So many bytes have gone to their place where a relay thread reads the body. For so long the client alone has kept them from
-   * going on, and may do so from now on; then what is told next is, below 0, how long they went on since.
+   * So many bytes have gone to their place where a relay thread reads the body. For so long the client alone
+   * has kept them from going on, and may do so from now on; then what is told next is, below 0, how long they
+   * went on since.
    */
   readonly onMoved?: ((bytes: number, heldUpMs: number, isHeldUp: boolean) => void) | undefined;
 }
 
 export interface ReadOptions extends BodyTaker {
   /**
-   * Length of the body where it is known, whatever frames it: chunks can be more or less than `Content-Range` says, and a
-   * body that ends with its connection less.
+   * Length of the body where it is known, whatever frames it: chunks can be more or less than `Content-Range`
+   * says, and a body that ends with its connection less.
    */
   readonly sizeBytes?: number | undefined;
   /** Silence, while bytes are wanted, after which the body has broken off. */
@@ -161,7 +162,8 @@ export class Exchange {
         gathered.add(chunk);
         this.#letMoreCome();
       };
-      // Node ends a message cut before its declared end with an error, so an end here is the body's own, or that of its connection.
+      // Node ends a message cut before its declared end with an error, so an end here is the body's own, or
+      // that of its connection.
       const { statusCode = 0, headers } = message;
       const isEndUnsure = !this.#init.stream.tellsCuts && endsWithConnection({ statusCode, headers }, 'GET');
       const onEnd = () => {
@@ -199,8 +201,8 @@ export class Exchange {
   }
 
   /**
-   * Takes a body of known length away from HTTP, when the stream it comes over and its length are wanted. `undefined` when
-   * it is to be read. Afterwards the stream is the caller's.
+   * Takes a body of known length away from HTTP, when the stream it comes over and its length are wanted.
+   * `undefined` when it is to be read. Afterwards the stream is the caller's.
    */
   async take(isWanted: (below: Duplex, sizeBytes: number) => boolean): Promise<TakenBody | undefined> {
     const { stream } = this.#init;
@@ -262,7 +264,10 @@ export class Exchange {
     }
   }
 
-  /** Reads on once HTTP has handed over what it has: it counts bytes, and a thousand chunks of one byte each are none. */
+  /**
+   * Reads on once HTTP has handed over what it has: it counts bytes, and a thousand chunks of one byte each
+   * are none.
+   */
   #letMoreCome(): void {
     const isStopped = this.#isPaused || this.#resting !== undefined;
     if (!isStopped && this.#message?.readableLength === 0) this.#init.stream.release();

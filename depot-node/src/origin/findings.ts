@@ -19,8 +19,10 @@ interface FindingsInit {
 }
 
 /**
- * Where clients have met something of one kind, lately. What one client network has met counts for others only when a second one has met it too: who asks for a file that
- * nobody has, or with conditions of his own, gets odd answers from good origins. What was met over one depot alone, which may keep answers back, counts over that depot alone.
+ * Where clients have met something of one kind, lately. What one client network has met counts for others
+ * only when a second one has met it too: who asks for a file that nobody has, or with conditions of his own,
+ * gets odd answers from good origins. What was met over one depot alone, which may keep answers back, counts
+ * over that depot alone.
  */
 export class Findings {
   readonly #init: FindingsInit;
@@ -39,8 +41,8 @@ export class Findings {
   }
 
   /**
-   * Takes note that a client of this network has met it at a place of this domain; `between`: depots that may have caused it. Gives whether it counts for everybody now, over
-   * whatever depots.
+   * Takes note that a client of this network has met it at a place of this domain; `between`: depots that may
+   * have caused it. Gives whether it counts for everybody now, over whatever depots.
    */
   note(place: string, domain: string, network: string, between: Between): boolean {
     const before = this.#latest(place);

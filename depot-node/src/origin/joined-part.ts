@@ -26,18 +26,25 @@ export class AddressRefused extends LonghaulError {
 /** Refusals that say nothing of the address. */
 const NOT_OF_ADDRESS = new Set([408, 412, 416, 429]);
 
-/** Whether an address that was good before may be so no longer: a redirect's target may live shorter than the download. */
+/**
+ * Whether an address that was good before may be so no longer: a redirect's target may live shorter than the
+ * download.
+ */
 export function isOutdated(statusCode: number): boolean {
   return statusCode >= 400 && statusCode < 500 && !NOT_OF_ADDRESS.has(statusCode);
 }
 
-/** Origins may give a shorter part than they are asked for; below this they cost more requests than their bytes are worth. */
+/**
+ * Origins may give a shorter part than they are asked for; below this they cost more requests than their
+ * bytes are worth.
+ */
 export const LEAST_PART_BYTES = 65_536;
 
 /**
- * The part of a file that an answer to `Range` with `If-Range` gives, to be joined to what is there: from the first byte
- * asked for, to the last one or one before it. Refuses with an `OriginBusy`, another version of the file
- * (`origin-changed`), or something else than what was asked for (`origin-bad-answer`, an `AddressRefused` where that is a no).
+ * The part of a file that an answer to `Range` with `If-Range` gives, to be joined to what is there: from the
+ * first byte asked for, to the last one or one before it. Refuses with an `OriginBusy`, another version of
+ * the file (`origin-changed`), or something else than what was asked for (`origin-bad-answer`, an
+ * `AddressRefused` where that is a no).
  */
 export function joinedPart(answer: VersionHead, representation: Representation, asked: Part): Result<Part> {
   const { statusCode, headers } = answer;
@@ -58,8 +65,8 @@ export function joinedPart(answer: VersionHead, representation: Representation, 
 }
 
 /**
- * Whether a part is of this version. After `If-Range` a server leaves out what the asker knows (RFC 9110 section 15.3.7),
- * `Last-Modified` and `Content-Encoding` among it, but never the entity tag.
+ * Whether a part is of this version. After `If-Range` a server leaves out what the asker knows (RFC 9110
+ * section 15.3.7), `Last-Modified` and `Content-Encoding` among it, but never the entity tag.
  */
 function isSameVersion(
   sizeBytes: number,
@@ -72,8 +79,8 @@ function isSameVersion(
 }
 
 /**
- * Whether an answer brings the whole file, of this version: a server may pay no heed to `Range` (RFC 9110 section 14.2). One strong
- * validator is one text, so that what is there of it need not be compared.
+ * Whether an answer brings the whole file, of this version: a server may pay no heed to `Range` (RFC 9110
+ * section 14.2). One strong validator is one text, so that what is there of it need not be compared.
  */
 export function isWholeOf(
   answer: VersionHead,
@@ -92,8 +99,9 @@ export function busyOrigin({ statusCode, headers }: VersionHead): OriginBusy | u
 }
 
 /**
- * Whether the head of an answer to the same request says nothing that makes it another file than the first answer did, but
- * for its length. Servers behind one name may each have an entity tag of their own: one date of the last change does then.
+ * Whether the head of an answer to the same request says nothing that makes it another file than the first
+ * answer did, but for its length. Servers behind one name may each have an entity tag of their own: one date
+ * of the last change does then.
  */
 export function isSameAnswer(first: VersionHead, again: VersionHead): boolean {
   const isSame = (name: 'content-type' | 'content-encoding' | 'last-modified' | 'etag') =>
@@ -106,8 +114,9 @@ export function isSameAnswer(first: VersionHead, again: VersionHead): boolean {
 }
 
 /**
- * Whether an answer of another version seems to be the same file, from another server of its name that calls it by a tag of its
- * own: as long, and last changed at the same time. That proves nothing, but the server that has begun it is likely to be there.
+ * Whether an answer of another version seems to be the same file, from another server of its name that calls
+ * it by a tag of its own: as long, and last changed at the same time. That proves nothing, but the server
+ * that has begun it is likely to be there.
  */
 export function isNamedOtherwise(first: VersionHead, again: VersionHead, sizeBytes: number): boolean {
   const { etag, 'last-modified': modified } = again.headers;
@@ -116,7 +125,10 @@ export function isNamedOtherwise(first: VersionHead, again: VersionHead, sizeByt
   return isDated && isTagged && readPart(again)?.sizeBytes === sizeBytes;
 }
 
-/** Whether an answer's date of the last change is one: whoever makes a file as it is asked for may give the time of day. */
+/**
+ * Whether an answer's date of the last change is one: whoever makes a file as it is asked for may give the
+ * time of day.
+ */
 function isOld({ headers }: VersionHead): boolean {
   return strongValidator({ 'last-modified': headers['last-modified'], date: headers.date }) !== undefined;
 }

@@ -1,6 +1,9 @@
 /** More than a size and its extensions need. */
 const MOST_LINE_BYTES = 4096;
-/** Lines of one piece that are rewritten: some milliseconds' work. Chunks so tiny, and odd, are left to HTTP, which refuses them. */
+/**
+ * Lines of one piece that are rewritten: some milliseconds' work. Chunks so tiny, and odd, are left to HTTP,
+ * which refuses them.
+ */
 const MOST_LINES = 1000;
 /** Trailers of one body: as many as HTTP takes in a head. More are left to it, which refuses them. */
 const MOST_TRAILER_BYTES = 65_536;
@@ -8,9 +11,10 @@ const LF = 0x0a;
 const SIZE = /^[\t ]*([0-9a-f]{1,13})[\t ]*(?:;.*)?\r?\n$/is;
 
 /**
- * Makes chunks that browsers and `curl` take such that Node's parser takes them, too: sizes with blanks around them or with
- * extensions, lines without a return, trailers of any form. Nobody uses extensions and trailers: they are left out. All else passes as
- * it came. What is no chunk stays as it is, with all that follows, for HTTP to refuse.
+ * Makes chunks that browsers and `curl` take such that Node's parser takes them, too: sizes with blanks
+ * around them or with extensions, lines without a return, trailers of any form. Nobody uses extensions and
+ * trailers: they are left out. All else passes as it came. What is no chunk stays as it is, with all that
+ * follows, for HTTP to refuse.
  */
 export class LenientChunks {
   #state: 'size' | 'data' | 'data-end' | 'trailers' | 'done' = 'size';

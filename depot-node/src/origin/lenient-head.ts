@@ -15,9 +15,10 @@ const CHUNKED = /\r\ntransfer-encoding:[\t ]*chunked[\t ]*\r\n/i;
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /**
- * Makes heads that browsers and `curl` take such that Node's parser takes them, too: lines without a return or that go on in the
- * next one, lines that are no fields, one length stated twice or beside chunks, chunks stated twice, a coding that is none; and the chunks
- * behind it. What nobody could tell the end of, such as two lengths of one body, stays as it is, for HTTP to refuse.
+ * Makes heads that browsers and `curl` take such that Node's parser takes them, too: lines without a return
+ * or that go on in the next one, lines that are no fields, one length stated twice or beside chunks, chunks
+ * stated twice, a coding that is none; and the chunks behind it. What nobody could tell the end of, such as
+ * two lengths of one body, stays as it is, for HTTP to refuse.
  */
 export class LenientHead {
   /** Of a head that is not whole, as it came. */
@@ -129,8 +130,8 @@ function readFields(lines: readonly string[]): Field[] {
 }
 
 /**
- * Leaves one of what says where the body ends. Chunks count before a length (RFC 9112 section 6.3), and nobody chunks twice whatever is said;
- * the connection ends behind such an answer.
+ * Leaves one of what says where the body ends. Chunks count before a length (RFC 9112 section 6.3), and
+ * nobody chunks twice whatever is said; the connection ends behind such an answer.
  */
 function framedOnce(fields: readonly Field[]): Field[] {
   const kept = fields.flatMap((field) => (isCoding(field) ? withoutNoCodings(field) : [field]));

@@ -22,15 +22,22 @@ export interface OriginAnswer {
  */
 export type OpenStream = (firstBytes: Buffer, signal: AbortSignal) => Promise<Duplex>;
 
-/** Told to those who make a stream that is wanted no longer. One for all: a reason of its own would have a stack, which nobody reads. */
+/**
+ * Told to those who make a stream that is wanted no longer. One for all: a reason of its own would have a
+ * stack, which nobody reads.
+ */
 const CLOSED = new Error('the connection to the origin is closed');
 
 /**
- * A conversation with an origin in HTTP/1.1, one request at a time: ask for the head of an answer, then read its body or
- * take it away, then ask again or close. The stream that it goes over is made with the first request.
+ * A conversation with an origin in HTTP/1.1, one request at a time: ask for the head of an answer, then read
+ * its body or take it away, then ask again or close. The stream that it goes over is made with the first
+ * request.
  */
 export class OriginConnection implements Conversation {
-  /** Resolves when the stream stands; rejects with what kept it from being made. Never settles when nothing is asked. */
+  /**
+   * Resolves when the stream stands; rejects with what kept it from being made. Never settles when nothing is
+   * asked.
+   */
   readonly stands: Promise<void>;
   readonly mostQuestions = 1;
   readonly gaveBack = false;
@@ -117,8 +124,8 @@ export class OriginConnection implements Conversation {
   }
 
   /**
-   * Takes a body of known length away from HTTP, when the stream it comes over and its length are wanted; that stream is
-   * the caller's then, and this connection over. `undefined` when the body is to be read.
+   * Takes a body of known length away from HTTP, when the stream it comes over and its length are wanted;
+   * that stream is the caller's then, and this connection over. `undefined` when the body is to be read.
    */
   async takeBody(isWanted: (below: Duplex, sizeBytes: number) => boolean): Promise<TakenBody | undefined> {
     return this.#exchange?.take(isWanted);

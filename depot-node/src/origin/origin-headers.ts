@@ -11,7 +11,10 @@ export const CONDITIONS = [
   'if-range',
 ] as const;
 
-/** Headers by which an origin chooses among the variants of a file: they go along with each request of a download, or its parts are of different ones. */
+/**
+ * Headers by which an origin chooses among the variants of a file: they go along with each request of a
+ * download, or its parts are of different ones.
+ */
 const OF_VARIANT = ['accept', 'accept-language', 'user-agent'] as const;
 
 /** Which of a client's headers go on to the origin. Everything that is not named here stays with the depot. */

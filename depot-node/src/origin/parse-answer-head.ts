@@ -27,9 +27,9 @@ export interface ParsedHead {
 }
 
 /**
- * Reads the head of an answer to a GET over HTTP/1.1 (RFC 9112), as strictly as answers have to be told apart that follow
- * each other on one connection: no folded lines, no bare line ends, no two framings, no length stated twice with different
- * values. `incomplete`: more of it has to come.
+ * Reads the head of an answer to a GET over HTTP/1.1 (RFC 9112), as strictly as answers have to be told apart
+ * that follow each other on one connection: no folded lines, no bare line ends, no two framings, no length
+ * stated twice with different values. `incomplete`: more of it has to come.
  */
 export function parseAnswerHead(bytes: Buffer): ParsedHead | 'incomplete' | 'malformed' {
   const end = bytes.indexOf('\r\n\r\n');
@@ -71,7 +71,10 @@ function readFields(lines: readonly string[]): Pick<AnswerHead, 'headers' | 'raw
   return { headers, rawHeaders };
 }
 
-/** Without the spaces and tabs at both ends. By hand: a pattern that tries where each run of them ends takes the square of its length. */
+/**
+ * Without the spaces and tabs at both ends. By hand: a pattern that tries where each run of them ends takes
+ * the square of its length.
+ */
 function withoutBlanks(text: string): string {
   const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t';
   let start = 0;

@@ -49,8 +49,8 @@ export function readPart({
 }
 
 /**
- * The part of a file that `Content-Range` states, whose own length is `undefined` where that is not known yet; `undefined` where it is
- * none, or not as long as the body is stated to be.
+ * The part of a file that `Content-Range` states, whose own length is `undefined` where that is not known
+ * yet; `undefined` where it is none, or not as long as the body is stated to be.
  */
 export function readContentRange(
   headers: IncomingHttpHeaders,
@@ -69,9 +69,10 @@ export function readContentRange(
 const OF_THE_PART = new Set(['content-range', 'content-length', 'transfer-encoding']);
 
 /**
- * The head of an answer to a request with this `Range`, if any, as it should have been: 200 with the file's length where the whole of a file
- * comes as a part that nobody asked for, which is another way to have no ranges (RFC 9110 section 14.2). How its body is framed is for
- * whoever reads that; how long it is to be is known.
+ * The head of an answer to a request with this `Range`, if any, as it should have been: 200 with the file's
+ * length where the whole of a file comes as a part that nobody asked for, which is another way to have no
+ * ranges (RFC 9110 section 14.2). How its body is framed is for whoever reads that; how long it is to be is
+ * known.
  */
 export function asAsked(head: AnswerHead, range: string | undefined): AnswerHead {
   const part = head.statusCode === 206 ? readPart(head) : undefined;
@@ -103,8 +104,8 @@ export function readRepresentation(answer: VersionHead): Representation | undefi
 }
 
 /**
- * Whether an answer shows that its origin gives parts of files: it is one, or says so. Whoever has ranges says so; who says nothing may
- * pay no heed to `Range`.
+ * Whether an answer shows that its origin gives parts of files: it is one, or says so. Whoever has ranges
+ * says so; who says nothing may pay no heed to `Range`.
  */
 export function showsRanges({ statusCode, headers }: VersionHead): boolean {
   const said = headers['accept-ranges']?.toLowerCase();
@@ -135,12 +136,15 @@ export function strongValidator(
     : undefined;
 }
 
-/** A file that was changed within this time is likely to change again: a log, a recording, what is still being uploaded. */
+/**
+ * A file that was changed within this time is likely to change again: a log, a recording, what is still being
+ * uploaded.
+ */
 const BEING_WRITTEN_MS = 60_000;
 
 /**
- * Whether a file seems to be written while it is answered: each later question would find it in another version. Clocks of file servers differ from those of web servers,
- * in both directions.
+ * Whether a file seems to be written while it is answered: each later question would find it in another
+ * version. Clocks of file servers differ from those of web servers, in both directions.
  */
 export function isBeingWritten({ headers }: VersionHead): boolean {
   // A cache says with what it has kept when that was made, and how long ago that was (RFC 9111, section 5.1).
@@ -164,8 +168,8 @@ export function isLength(text: string): boolean {
 }
 
 /**
- * Whether a body of this answer to a request would end with its connection. Through a tunnel that end proves nothing: the
- * kernel of a depot that was killed ends its connections in the same way.
+ * Whether a body of this answer to a request would end with its connection. Through a tunnel that end proves
+ * nothing: the kernel of a depot that was killed ends its connections in the same way.
  */
 export function endsWithConnection({ statusCode, headers }: VersionHead, method: 'GET' | 'HEAD'): boolean {
   const { 'content-length': length, 'transfer-encoding': coding } = headers;

@@ -8,9 +8,9 @@ const BURST_MS = 20;
 const FORGET_INTERVAL_MS = 10;
 
 /**
- * Keeps origins that cut their bytes into tiny pieces, one byte each at worst, from taking the whole process: there is
- * one event loop, so there is one of these. Connections that bring tiny chunks at the same time share what can be handled
- * evenly. Each rests for what it has brought itself, and not for what others have.
+ * Keeps origins that cut their bytes into tiny pieces, one byte each at worst, from taking the whole process:
+ * there is one event loop, so there is one of these. Connections that bring tiny chunks at the same time
+ * share what can be handled evenly. Each rests for what it has brought itself, and not for what others have.
  */
 export class TinyChunks {
   readonly #nowMs: () => number;

@@ -8,9 +8,11 @@ const REMEMBERED_MS = 86_400_000;
 const MOST_REMEMBERED = 1_000;
 
 /**
- * What gives bodies that end with their connection: such a body is the entry depot's alone, for through a tunnel that end would prove nothing. Who is known for it is asked by it
- * alone at once: asked through a chain first, it would make each file twice, and give what is good for one request to nobody. By folders of an origin, or the program that a query is for,
- * as a download names it. And where the connection ends without a goodbye of TLS, so that the end of such a body cannot be told from a cut.
+ * What gives bodies that end with their connection: such a body is the entry depot's alone, for through a
+ * tunnel that end would prove nothing. Who is known for it is asked by it alone at once: asked through a
+ * chain first, it would make each file twice, and give what is good for one request to nobody. By folders of
+ * an origin, or the program that a query is for, as a download names it. And where the connection ends
+ * without a goodbye of TLS, so that the end of such a body cannot be told from a cut.
  */
 export class UnframedBook {
   readonly #unframed: Findings;
@@ -28,7 +30,10 @@ export class UnframedBook {
     return maker !== undefined && this.#unframed.has(maker, network, []);
   }
 
-  /** Takes note of how a body came to this depot without another one between, which may have taken away what tells where it ends. */
+  /**
+   * Takes note of how a body came to this depot without another one between, which may have taken away what
+   * tells where it ends.
+   */
   note(url: OriginUrl, network: string, isUnframed: boolean): void {
     const maker = makerOf(url);
     if (maker === undefined) return;

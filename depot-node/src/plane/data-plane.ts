@@ -21,7 +21,10 @@ export interface PlaneTimeouts {
 export interface DataPlane {
   readonly ownId: string;
   readonly relay: ChoosingRelay;
-  /** Has the close of a connection reset it, be it by this process's death, until the result is called. Left out where no kernel is asked. */
+  /**
+   * Has the close of a connection reset it, be it by this process's death, until the result is called. Left
+   * out where no kernel is asked.
+   */
   readonly resetOnClose?: ((stream: Duplex) => () => void) | undefined;
   readonly watch: LegSampler['watch'];
   /** The legs of what runs, by job. */

@@ -29,7 +29,10 @@ export interface Failover {
   readonly seconds: number;
 }
 
-/** Why a lane was taken out of service: it only held the others up, was refused, was left without an answer, or brought another version than they. */
+/**
+ * Why a lane was taken out of service: it only held the others up, was refused, was left without an answer,
+ * or brought another version than they.
+ */
 export type LaneRemoval = 'degraded' | 'refused' | 'unanswered' | 'other-version';
 
 /** What a lane of a transfer did. */

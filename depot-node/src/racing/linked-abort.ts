@@ -1,6 +1,7 @@
 /**
- * An abort controller that others abort, too, until it is left. In place of `AbortSignal.any`, which leaves weak references in each of them: in signals that
- * live long, such as a download's, these cost more than what is done.
+ * An abort controller that others abort, too, until it is left. In place of `AbortSignal.any`, which leaves
+ * weak references in each of them: in signals that live long, such as a download's, these cost more than what
+ * is done.
  */
 export class LinkedAbort extends AbortController {
   readonly #others: readonly AbortSignal[];

@@ -8,7 +8,10 @@ interface TryOptions<Choice, Result> {
   /** How long one that stands may take before the next begins beside it; for ever where it is left out. */
   readonly standingPatienceMs?: number;
   readonly signal: AbortSignal;
-  /** Whether a failure says nothing of its choice, which is tried anew at once and has its own time to stand; without it: none does. */
+  /**
+   * Whether a failure says nothing of its choice, which is tried anew at once and has its own time to stand;
+   * without it: none does.
+   */
   readonly isOfTry?: (failure: unknown, choice: Choice) => boolean;
   /** Told of every other failure that does not end the search; says whether it ends it. */
   readonly isFinal: (failure: unknown, choice: Choice) => boolean;
@@ -16,7 +19,10 @@ interface TryOptions<Choice, Result> {
   readonly onOvertaken?: (choice: Choice) => void;
   /** Whether a result is taken only where no other try that runs brings a better one; without it: of none. */
   readonly isPoor?: (result: Result) => boolean;
-  /** Whether a poor result says nothing of other choices, which are tried then as behind a failure; without it: none does. */
+  /**
+   * Whether a poor result says nothing of other choices, which are tried then as behind a failure; without
+   * it: none does.
+   */
   readonly isOfChoice?: (result: Result, choice: Choice) => boolean;
   /** Gets what came too late, or was not the best. */
   readonly discard: (result: Result) => void;
@@ -28,10 +34,11 @@ const OVER = new Error('another try has won, or all have ended');
 const NO_CHOICE = new Error('there was no choice');
 
 /**
- * Tries one choice after the other until one succeeds: the next begins when the one before has failed, or beside it when
- * that does not stand in time (as RFC 8305 does with addresses). The first result wins, the other tries are aborted. A poor one
- * begins no further try, but where it is of its choice alone, and waits for those that run: as long as they take where they stand, else once more for the time to stand.
- * Of poor ones alone the first wins. Rejects with the final failure, or with the last one when no choice is left.
+ * Tries one choice after the other until one succeeds: the next begins when the one before has failed, or
+ * beside it when that does not stand in time (as RFC 8305 does with addresses). The first result wins, the
+ * other tries are aborted. A poor one begins no further try, but where it is of its choice alone, and waits
+ * for those that run: as long as they take where they stand, else once more for the time to stand. Of poor
+ * ones alone the first wins. Rejects with the final failure, or with the last one when no choice is left.
  */
 export function tryInTurn<Choice, Result>(
   choices: AsyncIterable<Choice> | Iterable<Choice>,
@@ -180,7 +187,8 @@ export function tryInTurn<Choice, Result>(
 }
 
 /**
- * Acts when this time is over and what came in meanwhile has been read: timers come before sockets where the event loop was busy for longer. Gives what calls it off.
+ * Acts when this time is over and what came in meanwhile has been read: timers come before sockets where the
+ * event loop was busy for longer. Gives what calls it off.
  */
 function afterWaiting(timeMs: number, act: () => void): () => void {
   let afterReading: NodeJS.Immediate | undefined;

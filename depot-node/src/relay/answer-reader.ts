@@ -3,7 +3,10 @@ import type { Duplex } from 'node:stream';
 /** Of what comes past this thread is told so long after, at most. */
 export const TOLD_WITHIN_MS = 50;
 
-/** Longest head of an answer, whoever reads it: cookies and policies fill tens of kilobytes, and browsers take 256 KiB. */
+/**
+ * Longest head of an answer, whoever reads it: cookies and policies fill tens of kilobytes, and browsers take
+ * 256 KiB.
+ */
 export const MOST_HEAD_BYTES = 65_536;
 
 /** What is told of answers that come over a connection one after the other. */
@@ -46,8 +49,8 @@ export interface AnswerReader {
 }
 
 /**
- * Has answers read from a connection, of which these bytes have been read already; `undefined` where that is impossible, and
- * then nothing has been taken of it. At first a head is read, where one comes next.
+ * Has answers read from a connection, of which these bytes have been read already; `undefined` where that is
+ * impossible, and then nothing has been taken of it. At first a head is read, where one comes next.
  */
 export type ReadAnswers = (
   below: Duplex,

@@ -17,8 +17,8 @@ const HEAD_STEP_BYTES = 2048;
 type State = 'head' | 'body' | 'told';
 
 /**
- * A connection over which answers come one after the other, whose bodies are parts of a merge's file. A head goes to the main
- * thread, which says where its body belongs.
+ * A connection over which answers come one after the other, whose bodies are parts of a merge's file. A head
+ * goes to the main thread, which says where its body belongs.
  */
 export class AnswersFlow implements MergeLane {
   readonly id: number;

@@ -16,8 +16,9 @@ interface BorrowedEndInit {
 }
 
 /**
- * The inside of a TLS connection as an end of a flow, past the plain side that Node has. What is still on its way between
- * Node and the connection goes first: towards the flow what Node has not read, towards the peer what Node has written.
+ * The inside of a TLS connection as an end of a flow, past the plain side that Node has. What is still on its
+ * way between Node and the connection goes first: towards the flow what Node has not read, towards the peer
+ * what Node has written.
  */
 export class BorrowedEnd implements End {
   /** Its events are the session's. */
@@ -91,7 +92,10 @@ export class BorrowedEnd implements End {
     return this.session?.tls.endWriting() ?? -ECONNRESET;
   }
 
-  /** Leaves bytes of the flow with the session, which sends them before what Node writes next; false where it cannot. */
+  /**
+   * Leaves bytes of the flow with the session, which sends them before what Node writes next; false where it
+   * cannot.
+   */
   keepForLater(held: HeldBytes): boolean {
     if (this.#mayBeUnsent || !this.session) return false;
     this.session.sendFirst(held);

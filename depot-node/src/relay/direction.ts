@@ -9,11 +9,15 @@ import { PIPE_BYTES, type PipePool } from './pipe-pool.ts';
 const { EAGAIN, EINTR } = constants.errno;
 
 /**
- * How long bytes gather that are to become records. A record of each packet that comes is 22 bytes and a second packet more: a
- * twentieth of the line, which a connection that is as fast cannot bring on, so that its queue grows until it overflows.
+ * How long bytes gather that are to become records. A record of each packet that comes is 22 bytes and a
+ * second packet more: a twentieth of the line, which a connection that is as fast cannot bring on, so that
+ * its queue grows until it overflows.
  */
 const GATHER_MS = 2;
-/** Nothing gathers before so much has passed, as handshakes, heads and short bodies; and four full records are long enough. */
+/**
+ * Nothing gathers before so much has passed, as handshakes, heads and short bodies; and four full records are
+ * long enough.
+ */
 const MANY_BYTES = 65_536;
 
 /**
@@ -91,8 +95,8 @@ export function undelivered({ held, inPipe }: Direction): number {
 }
 
 /**
- * One move in and one move out, at most. `moved` says that another step may go further. Where the time is given, bytes for a sink
- * that makes records of them gather, once there have been many.
+ * One move in and one move out, at most. `moved` says that another step may go further. Where the time is
+ * given, bytes for a sink that makes records of them gather, once there have been many.
  */
 export function step(direction: Direction, components: DirectionComponents, nowMs?: number): Step {
   let moved = false;

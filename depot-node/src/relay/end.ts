@@ -29,7 +29,10 @@ export interface End {
   readonly read: (address: number, sizeBytes: number) => number;
   /** Gives bytes from memory: how many were taken. */
   readonly write: (address: number, sizeBytes: number) => number;
-  /** Sends what was written to it before the flow began, though the flow itself may have nothing yet: 0 once that has gone. */
+  /**
+   * Sends what was written to it before the flow began, though the flow itself may have nothing yet: 0 once
+   * that has gone.
+   */
   readonly sendEarlier?: () => number;
   /** Ends the direction towards the other side. */
   readonly endWriting: () => number;
@@ -37,7 +40,10 @@ export interface End {
   readonly resetOnClose: (isReset: boolean) => void;
   /** The error that waits, if any, and no longer. */
   readonly takeError: () => number;
-  /** Keeps bytes of the pool, which a flow took for it and could not give, for the one who writes next; false: it cannot. */
+  /**
+   * Keeps bytes of the pool, which a flow took for it and could not give, for the one who writes next; false:
+   * it cannot.
+   */
   readonly keepForLater?: (held: HeldBytes) => boolean;
   readonly close: () => void;
 }

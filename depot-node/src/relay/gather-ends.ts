@@ -30,7 +30,10 @@ export interface GatheredEnd {
   readonly end: EndSpec;
 }
 
-/** Brings a connection into a thread: `home` where there is one, else any. Undefined where that is impossible; it then goes on as it did. */
+/**
+ * Brings a connection into a thread: `home` where there is one, else any. Undefined where that is impossible;
+ * it then goes on as it did.
+ */
 export async function gatherEnd(
   { kernel, threads, tls }: GatherComponents,
   socket: Socket,
@@ -46,8 +49,9 @@ export async function gatherEnd(
 }
 
 /**
- * Brings two connections into one thread: `home` where there is one, else that of the second one where it ends the TLS of it.
- * Undefined where that is impossible, or one of them is no more; both then go on as they did.
+ * Brings two connections into one thread: `home` where there is one, else that of the second one where it
+ * ends the TLS of it. Undefined where that is impossible, or one of them is no more; both then go on as they
+ * did.
  */
 export async function gatherEnds(
   { kernel, threads, tls }: GatherComponents,

@@ -12,7 +12,10 @@ export interface HeldCounters {
 
 /** What one transfer may hold in any case: a block of a slow lane, so that it goes on however little room there is. */
 export const LEAST_HELD_BYTES = 262_144;
-/** What a transfer reads at once while it holds the least at most and there is no room for more: it passes the least by no more. */
+/**
+ * What a transfer reads at once while it holds the least at most and there is no room for more: it passes the
+ * least by no more.
+ */
 export const LEAST_READ_BYTES = 65_536;
 
 /** Memory for one counter. */
@@ -42,7 +45,10 @@ export class HeldCount {
     Atomics.add(this.#all, 0, changeBytes);
   }
 
-  /** How much its transfer may read at once: little or nothing where its network holds more than it leaves free (see `FairRoom`). */
+  /**
+   * How much its transfer may read at once: little or nothing where its network holds more than it leaves
+   * free (see `FairRoom`).
+   */
   get roomBytes(): number {
     const freeBytes = this.#capacityBytes - Atomics.load(this.#all, 0);
     if (Atomics.load(this.#network, 0) <= freeBytes) return Number.POSITIVE_INFINITY;

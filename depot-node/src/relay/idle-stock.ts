@@ -1,4 +1,7 @@
-/** Of what nobody needed between two looks, as much goes: a burst is forgotten within seconds, a short pause costs little. */
+/**
+ * Of what nobody needed between two looks, as much goes: a burst is forgotten within seconds, a short pause
+ * costs little.
+ */
 const FORGOTTEN_SHARE = 0.25;
 
 /** What is kept for its next use: up to a bound, and no longer than it is needed again and again. */

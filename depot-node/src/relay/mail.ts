@@ -2,8 +2,8 @@
 const [SLEEPS, HAS_COME] = [0, 1];
 
 /**
- * What a thread and whoever sends it commands know of each other without a call of the kernel: to wake one that sleeps takes
- * up to 50 us of the sender's time, and one that runs need not be woken.
+ * What a thread and whoever sends it commands know of each other without a call of the kernel: to wake one
+ * that sleeps takes up to 50 us of the sender's time, and one that runs need not be woken.
  */
 export class Mail {
   /** Shared by both sides. */

@@ -17,9 +17,15 @@ import { HeldCount } from './held-count.ts';
 import { type MergePieces, type Piece, roomIn } from './merge-pieces.ts';
 import type { FlowEnd, MergeCommand, MergeEvent } from './thread-message.ts';
 
-/** Of each merge is told when it, or its connections, have moved so much since the last time, or `TOLD_WITHIN_MS` after. */
+/**
+ * Of each merge is told when it, or its connections, have moved so much since the last time, or
+ * `TOLD_WITHIN_MS` after.
+ */
 const TOLD_BYTES = 524_288;
-/** But no sooner than this after the last time, in which so much comes and goes at 1 Gbit/s: a faster one would be told of thousands of times a second. */
+/**
+ * But no sooner than this after the last time, in which so much comes and goes at 1 Gbit/s: a faster one
+ * would be told of thousands of times a second.
+ */
 const TOLD_APART_MS = 2;
 
 /** A connection of a merge, whose answers bring parts of the file. */
@@ -58,8 +64,9 @@ export interface MergeComponents extends EndComponents {
 }
 
 /**
- * A file that several connections bring parts of, and one connection gets in order. Of the connection whose body is next the
- * bytes pass without resting, inside the kernel where that can be; all others put theirs into memory until it is their turn.
+ * A file that several connections bring parts of, and one connection gets in order. Of the connection whose
+ * body is next the bytes pass without resting, inside the kernel where that can be; all others put theirs
+ * into memory until it is their turn.
  */
 export class MergeFlow implements Flow {
   readonly id: number;
@@ -301,7 +308,10 @@ export class MergeFlow implements Flow {
     return undefined;
   }
 
-  /** What is held, in memory of which nothing is anybody else's: a piece that is not taken whole stays in its run, and goes back to the pool with it. */
+  /**
+   * What is held, in memory of which nothing is anybody else's: a piece that is not taken whole stays in its
+   * run, and goes back to the pool with it.
+   */
   #heldAlone(): HeldBytes | undefined {
     const { held } = this.#direction;
     if (!held || held.isPooled || this.#piece) return held;

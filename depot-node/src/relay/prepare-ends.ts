@@ -64,8 +64,8 @@ export function duplicatePair(
 }
 
 /**
- * Has the close of a connection reset it, also when it is the end of this process that closes it. The result has it close as it did
- * before.
+ * Has the close of a connection reset it, also when it is the end of this process that closes it. The result
+ * has it close as it did before.
  */
 export function resetOnClose(kernel: Kernel, sink: Duplex): () => void {
   const descriptor = descriptorUnder(sink);

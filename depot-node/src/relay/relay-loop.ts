@@ -27,7 +27,10 @@ const TICK_MS = 250;
 // Key of the descriptor that says that commands have come; sockets have higher ones.
 const WAKER_KEY = 0;
 
-/** Between two turns of all others, handshakes go on for so long, and one of them in any case: a signature takes a third of a millisecond, or two where the certificate is one of RSA-4096. */
+/**
+ * Between two turns of all others, handshakes go on for so long, and one of them in any case: a signature
+ * takes a third of a millisecond, or two where the certificate is one of RSA-4096.
+ */
 const HANDSHAKES_PER_ROUND_MS = 2;
 /** Flows whose bytes gather are looked at again this soon. */
 const GATHER_CHECK_MS = 1;
@@ -203,8 +206,9 @@ export function runRelayLoop(init: LoopComponents): void {
     tls?.delete(flow.id);
     merges.delete(flow.id, now);
     forget(flow);
-    // The report goes out before the descriptors are closed. If the thread dies in between, the main thread closes only flows that
-    // were not reported, so it never closes a number that the system has given to somebody else.
+    // The report goes out before the descriptors are closed. If the thread dies in between, the main thread
+    // closes only flows that were not reported, so it never closes a number that the system has given to
+    // somebody else.
     if (!flow.isUnknown)
       report({
         type: 'finished',

@@ -7,10 +7,10 @@ import type { HeldCounters } from './held-count.ts';
 /** Moves bytes between two connections. The one place of the data plane that joins sockets. */
 export interface Relay {
   /**
-   * Joins two ends until both directions have ended. A half-close travels as a half-close; whatever breaks one end
-   * resets the other, so that a cut stream never looks like the end of one. So is an upstream that has ended, when the client
-   * falls silent without an end of its own; the client gets all that came before, and its end. Both ends belong to the relay from the
-   * call on. Never rejects.
+   * Joins two ends until both directions have ended. A half-close travels as a half-close; whatever breaks
+   * one end resets the other, so that a cut stream never looks like the end of one. So is an upstream that
+   * has ended, when the client falls silent without an end of its own; the client gets all that came before,
+   * and its end. Both ends belong to the relay from the call on. Never rejects.
    */
   readonly tunnel: (downstream: Duplex, upstream: Duplex, options: TunnelOptions) => Promise<TunnelOutcome>;
   /**
@@ -28,8 +28,9 @@ export interface ChoosingRelay extends Relay {
   /** Begins a digest that relay threads make; `undefined` where there are none. */
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest | undefined;
   /**
-   * Has a relay thread join parts of a file, which come over many connections, into one stream in order; `undefined` where none
-   * can. Until it is over nobody else may write to the sink, which is then the caller's again, unless it broke.
+   * Has a relay thread join parts of a file, which come over many connections, into one stream in order;
+   * `undefined` where none can. Until it is over nobody else may write to the sink, which is then the
+   * caller's again, unless it broke.
    */
   readonly merge: (sink: Duplex, options: MergeOptions) => Promise<BodyMerge | undefined>;
 }
@@ -55,7 +56,10 @@ export interface MergeOptions {
 
 /** A file that many connections bring parts of, and one gets. */
 export interface BodyMerge {
-  /** The first byte that the sink's kernel has not; the last bytes count when they have been given to `onLast`. Lags by milliseconds. */
+  /**
+   * The first byte that the sink's kernel has not; the last bytes count when they have been given to
+   * `onLast`. Lags by milliseconds.
+   */
   readonly headByte: number;
   /** Bytes in memory. Lags likewise. */
   readonly heldBytes: number;
@@ -83,8 +87,8 @@ export interface TunnelOptions {
   /** Silence of both ends after which they are given up. */
   readonly silenceMs: number;
   /**
-   * The same once one direction has ended: nobody is there any more to break the silence from that side. Not while bytes wait for the
-   * downstream end, which may have stopped reading.
+   * The same once one direction has ended: nobody is there any more to break the silence from that side. Not
+   * while bytes wait for the downstream end, which may have stopped reading.
    */
   readonly halfClosedSilenceMs: number;
   /** Resets both ends. */
@@ -96,7 +100,10 @@ export interface TunnelOptions {
 }
 
 export interface TunnelOutcome {
-  /** `complete`: both directions ended cleanly, or the one from upstream did and silence followed; `broke`: an end was reset, went silent or was cancelled. */
+  /**
+   * `complete`: both directions ended cleanly, or the one from upstream did and silence followed; `broke`: an
+   * end was reset, went silent or was cancelled.
+   */
   readonly outcome: 'complete' | 'broke';
   /** Why it broke. */
   readonly reason?: TunnelBreak;

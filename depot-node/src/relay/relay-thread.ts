@@ -69,9 +69,15 @@ export interface RelayThread {
   readonly begin: (command: FlowCommand, listener: FlowListener) => StartedFlow;
   /** Begins a digest of what flows of this thread carry, by the id that it is given to them with. */
   readonly openDigest: (algorithm: DigestAlgorithm) => FlowDigest;
-  /** Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows, unless it is given away. */
+  /**
+   * Hands a TLS connection over with its descriptor; the result names it. Exactly one `onFinished` follows,
+   * unless it is given away.
+   */
   readonly secure: (command: Omit<SecureCommand, 'id'>, listener: SessionListener) => number;
-  /** Has it take connections from a descriptor, which is the thread's from then on; the result stops it. Exactly one `onFinished` follows. */
+  /**
+   * Has it take connections from a descriptor, which is the thread's from then on; the result stops it.
+   * Exactly one `onFinished` follows.
+   */
   readonly listen: (
     command: Omit<ListenCommand, 'id'>,
     listener: AcceptListener,
@@ -79,7 +85,10 @@ export interface RelayThread {
   readonly tell: (
     command: SessionCommand | ContextCommand | AbandonCommand | CertificateCommand | MergeOrder,
   ) => void;
-  /** Begins a client's TLS connection that has no descriptor yet; undefined where that is impossible, or the thread dies. */
+  /**
+   * Begins a client's TLS connection that has no descriptor yet; undefined where that is impossible, or the
+   * thread dies.
+   */
   readonly beginTls: (command: Pick<BeginCommand, 'context' | 'host'>) => Promise<BegunReport['begun']>;
   /** Why it ends no TLS; undefined where it does. */
   readonly whyNoTls: string | undefined;

@@ -22,13 +22,19 @@ interface RelayThreadsInit {
   readonly kernel: Kernel;
   /** At least 1. */
   readonly count: number;
-  /** Called for each thread that dies by itself; its flows have then been reset, and the others have those that come. */
+  /**
+   * Called for each thread that dies by itself; its flows have then been reset, and the others have those
+   * that come.
+   */
   readonly onCrash: (cause: unknown) => void;
   /** Whether they shall end TLS, where they can. */
   readonly endsTls?: boolean;
 }
 
-/** Starts so many threads; rejects when one cannot start. Each new flow goes to the one that has the fewest; so does a digest with its flows. */
+/**
+ * Starts so many threads; rejects when one cannot start. Each new flow goes to the one that has the fewest;
+ * so does a digest with its flows.
+ */
 export async function startRelayThreads({
   kernel,
   count,

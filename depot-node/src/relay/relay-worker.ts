@@ -11,7 +11,10 @@ export interface RelayWorkerData {
   readonly port: MessagePort;
   readonly waker: number;
   readonly mail: SharedArrayBuffer;
-  /** What it tries OpenSSL with, made by the main thread: what makes it need not be loaded here. Left out, it ends no TLS. */
+  /**
+   * What it tries OpenSSL with, made by the main thread: what makes it need not be loaded here. Left out, it
+   * ends no TLS.
+   */
   readonly tls: TlsTrial | undefined;
 }
 

@@ -383,7 +383,10 @@ describe.skipIf(!plane)('a relay thread that merges a file', () => {
       onTestFinished(() => by.close());
       // More than the kernel takes on its way.
       const big = Buffer.concat(Array.from({ length: 16 }, () => FILE));
-      /** A merge that is ended while the client has left some of its bytes unread, and none but the last byte was in memory behind these. */
+      /**
+       * A merge that is ended while the client has left some of its bytes unread, and none but the last byte
+       * was in memory behind these.
+       */
       const blockedAtLast = async () => {
         let endByte = big.length;
         for (let round = 0; round < 20; round += 1) {

@@ -18,8 +18,8 @@ export interface SpliceComponents {
 }
 
 /**
- * Joins two connections in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. No frame that waits for
- * the end knows the sockets: they are most of what an idle tunnel would hold.
+ * Joins two connections in a relay thread; see `Relay.tunnel`. Without descriptors, Node does it. No frame
+ * that waits for the end knows the sockets: they are most of what an idle tunnel would hold.
  */
 export function spliceTunnel(
   components: SpliceComponents,

@@ -32,11 +32,13 @@ export function streamTunnel(
     /** Whether the upstream broke behind its own end: what the client still sends goes nowhere. */
     let isUpstreamGone = false;
     const onSilence = () => {
-      // A client that leaves bytes waiting has as long as while both directions are open; just written, any bytes seem to wait.
+      // A client that leaves bytes waiting has as long as while both directions are open; just written, any
+      // bytes seem to wait.
       const restMs = downstream.writableLength > 0 ? lastMoveMs + options.silenceMs - performance.now() : 0;
       if (restMs > 0) return waitFor(restMs);
       if (!upstream.readableEnded || !downstream.writableFinished) return settle('silent');
-      // A client that keeps its side open may only read late: a reset would take from it what still waits in the kernel.
+      // A client that keeps its side open may only read late: a reset would take from it what still waits in
+      // the kernel.
       settle();
       // What the client has not ended must not look whole.
       resetConnection(upstream);

@@ -206,8 +206,8 @@ export type MergeOrder =
 export type MergeEvent =
   | { readonly is: 'head'; readonly id: number; readonly bytes: Uint8Array }
   /**
-   * Bytes of a body since the last time, and how long the sink alone has kept it waiting; below 0, how long it went on, where it
-   * was held up at the last time.
+   * Bytes of a body since the last time, and how long the sink alone has kept it waiting; below 0, how long
+   * it went on, where it was held up at the last time.
    */
   | {
       readonly is: 'moved';
@@ -255,11 +255,17 @@ export interface AcceptedReport {
   readonly id: number;
   readonly descriptor: number;
   readonly network: string;
-  /** How its TLS stands, with the first bytes of its request; undefined where nothing was done, because it is to be judged first. */
+  /**
+   * How its TLS stands, with the first bytes of its request; undefined where nothing was done, because it is
+   * to be judged first.
+   */
   readonly state: SessionState | undefined;
 }
 
-/** Connections that a listener has closed at once, by network: more were over the bounds than the main thread could judge. */
+/**
+ * Connections that a listener has closed at once, by network: more were over the bounds than the main thread
+ * could judge.
+ */
 export interface RefusedReport {
   readonly type: 'refused';
   readonly id: number;

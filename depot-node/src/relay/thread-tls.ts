@@ -111,7 +111,10 @@ export class ThreadTls {
     }
   }
 
-  /** What OpenSSL refuses, though the main thread has tried it, fails the connections that ask for it, and nothing else. */
+  /**
+   * What OpenSSL refuses, though the main thread has tried it, fails the connections that ask for it, and
+   * nothing else.
+   */
   changeContext(command: ContextCommand): void {
     try {
       this.#changeContext(command);

@@ -4,9 +4,15 @@ import { LISTENER_GROUPS } from '@longhaul/shared/service';
 import { type ListenerMaterial, TICKET_KEY_BYTES } from '../tls/tls-context.ts';
 import type { RelayThread } from './relay-thread.ts';
 
-/** After this long tickets have other keys: who learns the keys of one time reads no more than what was resumed in it. */
+/**
+ * After this long tickets have other keys: who learns the keys of one time reads no more than what was
+ * resumed in it.
+ */
 const TICKET_KEYS_MS = 43_200_000;
-/** Certificates and sets of authorities that threads hold at once: the newest of each, and what is just being renewed. */
+/**
+ * Certificates and sets of authorities that threads hold at once: the newest of each, and what is just being
+ * renewed.
+ */
 const MOST_CONTEXTS = 8;
 
 interface KnownContext {

@@ -6,7 +6,10 @@ import { type EndUse, type Flow, type FlowComponents, hasFailed, type Turn } fro
 import type { FlowEnd, SecureCommand, SessionState } from './thread-message.ts';
 
 const { EAGAIN, EPIPE } = constants.errno;
-/** How long a peer may take none of what was written to a connection that Node has closed: about as long as a kernel asks for room on one that nobody has any more. */
+/**
+ * How long a peer may take none of what was written to a connection that Node has closed: about as long as a
+ * kernel asks for room on one that nobody has any more.
+ */
 const UNREAD_MS = 180_000;
 
 interface SessionComponents extends FlowComponents {
@@ -16,8 +19,8 @@ interface SessionComponents extends FlowComponents {
 }
 
 /**
- * A TLS connection that this thread ends. Its plain side is a pair of local sockets, of which Node has the other one: bytes
- * are pumped between them, except in a direction that a flow has borrowed.
+ * A TLS connection that this thread ends. Its plain side is a pair of local sockets, of which Node has the
+ * other one: bytes are pumped between them, except in a direction that a flow has borrowed.
  */
 export class TlsSession implements Flow {
   readonly id: number;
@@ -234,7 +237,10 @@ function bytesOf({ held }: Direction): Uint8Array {
   return new Uint8Array(held.buffer, held.offset, held.end - held.offset).slice();
 }
 
-/** The thread's end of the plain side. The main thread closes it, once it knows whether Node shall meet an end or a reset. */
+/**
+ * The thread's end of the plain side. The main thread closes it, once it knows whether Node shall meet an end
+ * or a reset.
+ */
 class PairEnd extends PlainEnd {
   override close(): void {}
 }

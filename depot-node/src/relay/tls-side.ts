@@ -153,8 +153,8 @@ export class TlsSide {
 }
 
 /**
- * Closes the thread's end of a pair so that Node meets a reset behind all that has been written to it: bytes that nobody has
- * read make the difference to an end.
+ * Closes the thread's end of a pair so that Node meets a reset behind all that has been written to it: bytes
+ * that nobody has read make the difference to an end.
  */
 function breakOff(kernel: Kernel, plain: Socket, threadEnd: number): void {
   const own = plain.destroyed ? undefined : descriptorOf(plain);

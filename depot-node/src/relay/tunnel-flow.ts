@@ -6,7 +6,10 @@ import type { FlowEnd, TunnelCommand } from './thread-message.ts';
 
 const { EAGAIN, EPIPE } = constants.errno;
 
-/** Takes what a client still sends to an upstream that is gone: unread it would make the client's connection end by a reset. */
+/**
+ * Takes what a client still sends to an upstream that is gone: unread it would make the client's connection
+ * end by a reset.
+ */
 const NOWHERE: End = {
   descriptor: -1,
   isPlain: false,
@@ -25,8 +28,8 @@ const NOWHERE: End = {
 const MOST_LATE_STEPS = 64;
 
 /**
- * Two connections that are joined until both directions have ended. An upstream that breaks behind its own end has given everything: that
- * reaches the client, and its end as well.
+ * Two connections that are joined until both directions have ended. An upstream that breaks behind its own
+ * end has given everything: that reaches the client, and its end as well.
  */
 export function createTunnelFlow(command: TunnelCommand, components: EndComponents, nowMs: number): Flow {
   const { kernel } = components;
@@ -49,7 +52,10 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
   upstream.resetOnClose(true);
 
   const breakOf = (end: End): FlowEnd => (end === downstream ? 'downstream-broke' : 'upstream-broke');
-  /** Whether the upstream's end had come before it broke: whoever writes to it is told of a reset behind an end by `EPIPE`. */
+  /**
+   * Whether the upstream's end had come before it broke: whoever writes to it is told of a reset behind an
+   * end by `EPIPE`.
+   */
   const hadEnded = () => down.sourceEnded || (upstream.isPlain && up.sinkError === EPIPE);
   /** Whether bytes, or their end, wait for the client to make room. */
   const waitsForClient = () => open.has(down) && (down.sourceEnded || undelivered(down) > 0);
@@ -110,7 +116,8 @@ export function createTunnelFlow(command: TunnelCommand, components: EndComponen
     expired: (now) => {
       const limitMs = open.size === 2 || waitsForClient() ? command.silenceMs : command.halfClosedSilenceMs;
       if (now - lastMoveMs < limitMs) return undefined;
-      // A client that keeps its side open may only read late: a reset would take from it what still waits in the kernel.
+      // A client that keeps its side open may only read late: a reset would take from it what still waits in
+      // the kernel.
       return open.has(down) ? 'silent' : 'complete';
     },
     bytesUp: () => up.delivered,

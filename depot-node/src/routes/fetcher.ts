@@ -93,8 +93,9 @@ export class Fetcher {
   }
 
   /**
-   * Opens a stream to the origin of a URL and sends these bytes. What the origin is told first goes along while the chain is
-   * built: over http these bytes, over https the beginning of the handshake. Rejects with a `LonghaulError`.
+   * Opens a stream to the origin of a URL and sends these bytes. What the origin is told first goes along
+   * while the chain is built: over http these bytes, over https the beginning of the handshake. Rejects with
+   * a `LonghaulError`.
    */
   async openStream(
     over: ChainTarget,
@@ -108,8 +109,8 @@ export class Fetcher {
   }
 
   /**
-   * Makes the way of a ticket's plan to its origin, for a client that is about to come: the first that is asked of that origin over that
-   * chain goes over it.
+   * Makes the way of a ticket's plan to its origin, for a client that is about to come: the first that is
+   * asked of that origin over that chain goes over it.
    */
   prepare(ticket: OpenTicket, origin: OriginPlace, client: string): void {
     const { chain, chainIndex } = new RouteBook(this.#init.plane.ownId, ticket).plan;
@@ -135,7 +136,8 @@ export class Fetcher {
 
   async #openSecured(over: ChainTarget, host: string, signal: AbortSignal): Promise<Duplex> {
     const { openNextLeg, trust } = this.#init;
-    // Nothing can go along with a connection of its own, and TLS right over one costs less than over a stream of Node's.
+    // Nothing can go along with a connection of its own, and TLS right over one costs less than over a stream
+    // of Node's.
     if (over.chain.length === 1)
       return secure(await openNextLeg(over, 0, signal), host, trust, TLS_CODES, signal);
     const handshake = beginHandshake(host, trust, TLS_CODES, signal);
@@ -154,8 +156,9 @@ export class Fetcher {
   }
 
   /**
-   * Asks the origin of a URL over exactly this chain, and follows no redirect; over the way that was made for it, where there is one. Rejects
-   * with a `LonghaulError`, a {@link StaleWay} where that way alone has failed.
+   * Asks the origin of a URL over exactly this chain, and follows no redirect; over the way that was made for
+   * it, where there is one. Rejects with a `LonghaulError`, a {@link StaleWay} where that way alone has
+   * failed.
    */
   async ask(
     over: ChainTarget,
@@ -201,11 +204,13 @@ export class Fetcher {
   }
 
   /**
-   * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one after the
-   * other. A refusal is taken only where none that was asked for beside it is the file: a link may be good for one request. An origin that is busy counts questions
-   * by the address that they come from: it is asked once over each other exit, but not for a client that `mayAskItself`. Where one
-   * stands, and the origin does not answer over it, others are not tried for a client that `mayAskItself`: it would wait as long for
-   * each. A body that ends with its connection comes over this depot alone: at once, where it is known, and not at all where its end cannot be told from a cut. Rejects with a `LonghaulError`.
+   * The first answer of a download, when nothing has reached the client yet: over the routes of its book, one
+   * after the other. A refusal is taken only where none that was asked for beside it is the file: a link may
+   * be good for one request. An origin that is busy counts questions by the address that they come from: it
+   * is asked once over each other exit, but not for a client that `mayAskItself`. Where one stands, and the
+   * origin does not answer over it, others are not tried for a client that `mayAskItself`: it would wait as
+   * long for each. A body that ends with its connection comes over this depot alone: at once, where it is
+   * known, and not at all where its end cannot be told from a cut. Rejects with a `LonghaulError`.
    */
   async firstAnswer(
     book: RouteBook,
@@ -290,7 +295,8 @@ export class Fetcher {
       connection.reset();
       const next = redirectTarget(head, url);
       const step = `${originHref(url)} ${originHref(next)}`;
-      // Without the cookie that came with it, the same step only leads round again; who names mirrors by turns may name another one.
+      // Without the cookie that came with it, the same step only leads round again; who names mirrors by
+      // turns may name another one.
       if (steps.size >= MAX_REDIRECTS || steps.has(step)) throw new LonghaulError('redirect-limit');
       steps.add(step);
       if (url.scheme === 'https' && next.scheme === 'http') throw new LonghaulError('redirect-downgrade');
@@ -312,8 +318,9 @@ export class Fetcher {
 }
 
 /**
- * What the next depots are told of a route to a target. The route's own ticket is shown as long as the origin is the same;
- * elsewhere the target's is, over the same chain if it has it, else over this depot alone, which every ticket permits.
+ * What the next depots are told of a route to a target. The route's own ticket is shown as long as the origin
+ * is the same; elsewhere the target's is, over the same chain if it has it, else over this depot alone, which
+ * every ticket permits.
  */
 function chainTargetOf(route: Route, { ticket, url, client }: Target, ownId: string): ChainTarget {
   const authority: Authority = { host: url.host, port: url.port };
@@ -342,7 +349,10 @@ class SilentOrigin extends LonghaulError {
 /** What an origin says to a connection that has said nothing for too long. */
 const REQUEST_TIMEOUT = 408;
 
-/** Whether a way may have failed because it was made before it was needed: no depot has said otherwise, nobody has waited long, and nothing has come over it. */
+/**
+ * Whether a way may have failed because it was made before it was needed: no depot has said otherwise, nobody
+ * has waited long, and nothing has come over it.
+ */
 function mayBeStale(failure: unknown): boolean {
   return isOwn(failure) && failure.code !== 'origin-timeout' && !(failure instanceof StillAtWork);
 }
@@ -367,7 +377,10 @@ function* inOrder<T>(list: readonly T[], isWanted: (one: T) => boolean): Generat
   for (const one of list) if (isWanted(one)) yield one;
 }
 
-/** Whether an origin's answer sends the asker elsewhere. None of these is the file, and clients might take what they cannot follow for that. */
+/**
+ * Whether an origin's answer sends the asker elsewhere. None of these is the file, and clients might take
+ * what they cannot follow for that.
+ */
 export function isRedirect({ statusCode }: Pick<AnswerHead, 'statusCode'>): boolean {
   return statusCode >= 300 && statusCode < 400 && statusCode !== 304;
 }

@@ -11,7 +11,10 @@ const WAITS_MS = 5_000;
 /** What became of a way: its client came; nobody came in time, or the origin ended it; it could not be made. */
 export type PreparedWayEnd = 'used' | 'unused' | 'failed';
 
-/** Makes a way to an origin: over http what comes of `early` goes along, over https the handshake. Rejects with a `LonghaulError`. */
+/**
+ * Makes a way to an origin: over http what comes of `early` goes along, over https the handshake. Rejects
+ * with a `LonghaulError`.
+ */
 type OpenWay = (
   over: ChainTarget,
   origin: OriginPlace,
@@ -21,7 +24,10 @@ type OpenWay = (
 
 interface PreparedWaysInit {
   readonly open: OpenWay;
-  /** Ways that wait, or are being made, at once; of them one client network has no more than it leaves free. 0: none. */
+  /**
+   * Ways that wait, or are being made, at once; of them one client network has no more than it leaves free.
+   * 0: none.
+   */
   readonly most: number;
   readonly onEnd: (end: PreparedWayEnd) => void;
   /** How long a way waits, or is made, for a client that does not come. */
@@ -29,7 +35,10 @@ interface PreparedWaysInit {
   readonly nowMs: () => number;
 }
 
-/** Ways to origins that are made while their clients are still being led here. Each is there for the first request alone. */
+/**
+ * Ways to origins that are made while their clients are still being led here. Each is there for the first
+ * request alone.
+ */
 export class PreparedWays {
   readonly #init: PreparedWaysInit;
   readonly #room: FairRoom;
@@ -56,8 +65,9 @@ export class PreparedWays {
   }
 
   /**
-   * The way that was made for this ticket, chain, origin and client, which is the caller's from now on. A client that comes from
-   * another network than a master saw has none: what is held for it counts for its own. One that has IPv4 and IPv6 has two of its own.
+   * The way that was made for this ticket, chain, origin and client, which is the caller's from now on. A
+   * client that comes from another network than a master saw has none: what is held for it counts for its
+   * own. One that has IPv4 and IPv6 has two of its own.
    */
   take(over: ChainTarget, origin: OriginPlace): PreparedWay | undefined {
     const way = this.#ways.get(keyOf(over, origin));
@@ -112,13 +122,19 @@ export class PreparedWay {
     );
   }
 
-  /** When the making of a way that is asked then would have begun, were it not made ahead: what goes by it wants to know how long that takes. */
+  /**
+   * When the making of a way that is asked then would have begun, were it not made ahead: what goes by it
+   * wants to know how long that takes.
+   */
   openedAtMs(askedAtMs: number): number {
     const stoodAtMs = this.#stoodAtMs ?? this.#nowMs();
     return Math.max(askedAtMs, stoodAtMs) - (stoodAtMs - this.#beganAtMs);
   }
 
-  /** Whether a client's network is the one that its master saw, or may be the same client's of the other family: IPv4 and IPv6. */
+  /**
+   * Whether a client's network is the one that its master saw, or may be the same client's of the other
+   * family: IPv4 and IPv6.
+   */
   isFor(client: string): boolean {
     const [isV6, isOwnV6] = [client.includes(':'), this.#client.includes(':')];
     return client === this.#client || (client !== '' && isV6 !== isOwnV6);
@@ -136,8 +152,8 @@ export class PreparedWay {
   }
 
   /**
-   * The stream to the origin, with these bytes on their way: they go along with its making where it does not stand yet. To be called
-   * once, by who has taken it. Rejects as the making of a way does.
+   * The stream to the origin, with these bytes on their way: they go along with its making where it does not
+   * stand yet. To be called once, by who has taken it. Rejects as the making of a way does.
    */
   async use(firstBytes: Buffer, signal: AbortSignal): Promise<Duplex> {
     const abort = () => this.#stop.abort(signal.reason);

@@ -49,8 +49,8 @@ export class RouteBook {
   }
 
   /**
-   * All routes: those that failed least first, equals in the order of the plans. This depot alone is the last of equals,
-   * unless a plan names it.
+   * All routes: those that failed least first, equals in the order of the plans. This depot alone is the last
+   * of equals, unless a plan names it.
    */
   routes(): Route[] {
     const rank = (route: Route) => this.failures(route.chain) + (isReserve(route) ? 0.5 : 0);
@@ -108,7 +108,10 @@ export class RouteBook {
   }
 }
 
-/** Whether a route is this depot alone although no plan names that: every ticket permits it, and nobody promises anything of it. */
+/**
+ * Whether a route is this depot alone although no plan names that: every ticket permits it, and nobody
+ * promises anything of it.
+ */
 export function isReserve({ promise }: Route): boolean {
   return promise === undefined;
 }

@@ -60,7 +60,10 @@ interface Limits extends DescriptorUsers {
   readonly waitingPerNetwork: number;
 }
 
-/** The same with the parts of one client, one network and one origin: where there is less for all, there is as much less for each. */
+/**
+ * The same with the parts of one client, one network and one origin: where there is less for all, there is as
+ * much less for each.
+ */
 export function fitLimits<Wanted extends Limits>(
   wanted: Wanted,
   descriptors: number,
@@ -82,7 +85,10 @@ export function fitLimits<Wanted extends Limits>(
   };
 }
 
-/** Descriptors that this process may have: Node takes the hard limit for itself at start. Infinite where nothing says so. */
+/**
+ * Descriptors that this process may have: Node takes the hard limit for itself at start. Infinite where
+ * nothing says so.
+ */
 export function readDescriptorLimit(): number {
   try {
     return parseDescriptorLimit(readFileSync('/proc/self/limits', 'utf8')) ?? Number.POSITIVE_INFINITY;

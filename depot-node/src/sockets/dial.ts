@@ -52,8 +52,8 @@ interface DialComponents {
 /** An address that does not stand by then is tried on beside the next one (RFC 8305, section 8). */
 const CONNECTION_ATTEMPT_DELAY_MS = 250;
 /**
- * The only address of a name is asked a second time then: longer than nearly all round trips on earth, and long before the second after
- * which TCP sends a lost SYN again (RFC 6298, section 2).
+ * The only address of a name is asked a second time then: longer than nearly all round trips on earth, and
+ * long before the second after which TCP sends a lost SYN again (RFC 6298, section 2).
  */
 const LOST_SYN_MS = 400;
 /** Addresses of one name that are tried: whoever names it decides how many there are. */
@@ -89,10 +89,11 @@ const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
 };
 
 /**
- * Makes the dial function. An origin's and a depot's addresses are checked after resolution, one by one, and the address
- * really connected once more, so that neither literals nor a name that changes its mind get past the guard. Several
- * addresses race (RFC 8305): both families in turn, the next one beside one that does not stand at once, under one deadline. So does
- * a second attempt where there is one address only: its SYN may have been lost.
+ * Makes the dial function. An origin's and a depot's addresses are checked after resolution, one by one, and
+ * the address really connected once more, so that neither literals nor a name that changes its mind get past
+ * the guard. Several addresses race (RFC 8305): both families in turn, the next one beside one that does not
+ * stand at once, under one deadline. So does a second attempt where there is one address only: its SYN may
+ * have been lost.
  */
 export function createDial(components: DialComponents): Dial {
   const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
@@ -172,7 +173,10 @@ export function createDial(components: DialComponents): Dial {
 /** Told to attempts that have not succeeded in time. */
 const TIME_IS_UP = new Error('no connection in time');
 
-/** What is told of a target none of whose addresses could be reached: the guard's refusal only where nothing else was met. */
+/**
+ * What is told of a target none of whose addresses could be reached: the guard's refusal only where nothing
+ * else was met.
+ */
 function failureOf(
   { purpose, host }: DialTarget,
   attempts: readonly PromiseSettledResult<unknown>[],

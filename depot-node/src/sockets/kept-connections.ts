@@ -11,8 +11,9 @@ interface SpokenConnection {
 }
 
 /**
- * The connections of an HTTP server, which are kept between two requests. Node's own `close` breaks off every answer that
- * was written to its end but is still on its way, and lets those that end later keep their connections.
+ * The connections of an HTTP server, which are kept between two requests. Node's own `close` breaks off every
+ * answer that was written to its end but is still on its way, and lets those that end later keep their
+ * connections.
  */
 export class KeptConnections {
   readonly #server: Server;

@@ -165,7 +165,10 @@ class KernelLegSockets implements LegSockets {
 
 const { EAFNOSUPPORT, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOENT, EPERM } = constants.errno;
 
-/** Resources are there again later; and without IPv6 the kernel has no socket of its addresses, while it may have multipath ones of IPv4. */
+/**
+ * Resources are there again later; and without IPv6 the kernel has no socket of its addresses, while it may
+ * have multipath ones of IPv4.
+ */
 const SAYS_NOTHING_OF_MPTCP: ReadonlySet<number> = new Set([
   -EAFNOSUPPORT,
   -EMFILE,

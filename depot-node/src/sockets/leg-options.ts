@@ -7,15 +7,27 @@ export type LegClass = EndName | 'depot';
 /** Leaves the choice of the congestion control to the operating system. */
 export const SYSTEM_CONGESTION_CONTROL = 'system';
 
-/** `sockets.client.notSentLowatBytes`, `sockets.depot.notSentLowatBytes`: Keeps 4 ms of unsent bytes ready at 1 Gbit/s; the rest waits where it can still take another way. */
+/**
+ * `sockets.client.notSentLowatBytes`, `sockets.depot.notSentLowatBytes`: Keeps 4 ms of unsent bytes ready at
+ * 1 Gbit/s; the rest waits where it can still take another way.
+ */
 const DEFAULT_NOT_SENT_LOWAT_BYTES = 524_288;
 /** `sockets.origin.notSentLowatBytes`: An origin is sent requests only. */
 const DEFAULT_ORIGIN_NOT_SENT_LOWAT_BYTES = 131_072;
-/** `sockets.client.userTimeoutSeconds`, `sockets.depot.userTimeoutSeconds`: Leaves a dead receiver to `tcp_retries2` (about 15 min): the kernel takes one that pauses for dead, too. */
+/**
+ * `sockets.client.userTimeoutSeconds`, `sockets.depot.userTimeoutSeconds`: Leaves a dead receiver to
+ * `tcp_retries2` (about 15 min): the kernel takes one that pauses for dead, too.
+ */
 const DEFAULT_USER_TIMEOUT_SECONDS = 0;
-/** `sockets.origin.userTimeoutSeconds`: A request that an origin has not acknowledged by then is lost; nobody pauses while reading one. */
+/**
+ * `sockets.origin.userTimeoutSeconds`: A request that an origin has not acknowledged by then is lost; nobody
+ * pauses while reading one.
+ */
 const DEFAULT_ORIGIN_USER_TIMEOUT_SECONDS = 60;
-/** `sockets.client.keepAliveSeconds`, `sockets.depot.keepAliveSeconds`, `sockets.origin.keepAliveSeconds`: Shorter than the minutes after which usual NATs forget a connection. */
+/**
+ * `sockets.client.keepAliveSeconds`, `sockets.depot.keepAliveSeconds`, `sockets.origin.keepAliveSeconds`:
+ * Shorter than the minutes after which usual NATs forget a connection.
+ */
 const DEFAULT_KEEP_ALIVE_SECONDS = 30;
 /** Linux takes no longer idle time before its first keep-alive probe. */
 const MAX_KEEP_ALIVE_SECONDS = 32_767;

@@ -34,11 +34,17 @@ export interface MptcpCounts {
 export interface LegSockets {
   /** Whether options beyond Node's own are set. */
   readonly isTuned: boolean;
-  /** Begins a connection to an address literal, all options set before its first packet. Throws what the system says. */
+  /**
+   * Begins a connection to an address literal, all options set before its first packet. Throws what the
+   * system says.
+   */
   readonly connect: (legClass: LegClass, address: string, port: number) => Socket;
   /** Takes note of an established connection, for `mptcp`. */
   readonly noteConnected: (legClass: LegClass, socket: Socket) => void;
-  /** The least round trip of an established connection in milliseconds, as the kernel saw it; `undefined` where nobody can tell. */
+  /**
+   * The least round trip of an established connection in milliseconds, as the kernel saw it; `undefined`
+   * where nobody can tell.
+   */
   readonly rttMsOf: (socket: Socket) => number | undefined;
   /** Moves an accepted connection from `client` to its real class, known once its first request is proved. */
   readonly reclassify: (stream: Duplex, legClass: LegClass) => void;

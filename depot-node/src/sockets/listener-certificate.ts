@@ -34,7 +34,10 @@ export class ListenerCertificate {
     return this.#material;
   }
 
-  /** Throws, and keeps the old one, when certificate and key cannot be used together, or by what ends TLS here (`config-invalid`). */
+  /**
+   * Throws, and keeps the old one, when certificate and key cannot be used together, or by what ends TLS here
+   * (`config-invalid`).
+   */
   renew(material: ListenerMaterial): void {
     const named = namedContexts(material);
     this.#context = contextOf(material, this.ending);

@@ -103,8 +103,9 @@ export interface ThreadListening {
 }
 
 /**
- * Listens; gives the address really bound. With `sockets` the accepted connections have the options of their class
- * from their first packet on. With `byThreads` the server gets them when their first request comes, where that is possible.
+ * Listens; gives the address really bound. With `sockets` the accepted connections have the options of their
+ * class from their first packet on. With `byThreads` the server gets them when their first request comes,
+ * where that is possible.
  */
 export function listen(
   server: Server,
@@ -136,8 +137,8 @@ export function listen(
 }
 
 /**
- * Has a server take all connections that wait when it takes one. Node's own loop takes one in each turn (libuv 1.52): whoever comes
- * behind a crowd would wait for as many turns, however short his own request is.
+ * Has a server take all connections that wait when it takes one. Node's own loop takes one in each turn
+ * (libuv 1.52): whoever comes behind a crowd would wait for as many turns, however short his own request is.
  */
 function takeCrowds(
   server: Server,

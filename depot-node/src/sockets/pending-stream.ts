@@ -23,7 +23,10 @@ export interface StreamRewriter {
 export class PendingStream extends Duplex {
   #below: Duplex | undefined;
   #isHeld = false;
-  /** What came from below while nothing was to come: as it came, because HTTP makes an object of each small chunk in it. */
+  /**
+   * What came from below while nothing was to come: as it came, because HTTP makes an object of each small
+   * chunk in it.
+   */
   readonly #heldBack: Buffer[] = [];
   /** How much is passed on at once, so that whoever reads can have it held before the rest is handled. */
   #portionBytes = SMALL_PORTION_BYTES;
@@ -38,8 +41,8 @@ export class PendingStream extends Duplex {
   #waiting: (() => void) | undefined;
 
   /**
-   * The first write, or all of them where they come corked, which whoever makes the stream below sends along. Never settles
-   * when nothing is written.
+   * The first write, or all of them where they come corked, which whoever makes the stream below sends along.
+   * Never settles when nothing is written.
    */
   get firstBytes(): Promise<Buffer> {
     return this.#first.promise;
@@ -105,7 +108,8 @@ export class PendingStream extends Duplex {
       .off('end', this.#onEnd)
       .off('error', this.#onError)
       .off('close', this.#onClose)
-      // Whoever takes it may have to wait before he listens, and an error that nobody hears ends the process: it shows in `destroyed`.
+      // Whoever takes it may have to wait before he listens, and an error that nobody hears ends the process:
+      // it shows in `destroyed`.
       .on('error', ignore);
     if (this.#heldBack.length > 0) below?.unshift(Buffer.concat(this.#heldBack.splice(0)));
     this.destroy();
@@ -138,7 +142,8 @@ export class PendingStream extends Duplex {
 
   override _destroy(failure: Error | null, done: Done): void {
     const below = this.#below;
-    // Whoever has said his last, and was told nothing wrong, has cut nothing: a reset would look like a break all along the chain.
+    // Whoever has said his last, and was told nothing wrong, has cut nothing: a reset would look like a break
+    // all along the chain.
     const isOver = failure === null && this.writableFinished;
     if (below && isOver && !below.destroyed) endConnection(below);
     else if (below) resetConnection(below);
@@ -154,7 +159,10 @@ export class PendingStream extends Duplex {
     else this.#waiting = () => this.#below?.write(bytes, done);
   }
 
-  /** Passes on what has come, until it is held; what is left is the first of what is held back. Says whether more may come. */
+  /**
+   * Passes on what has come, until it is held; what is left is the first of what is held back. Says whether
+   * more may come.
+   */
   #pass(chunk: Buffer): boolean {
     let mayGoOn = true;
     let rest = chunk;

@@ -30,8 +30,8 @@ export function resetConnection(stream: Duplex): void {
 const END_GRACE_MS = 1000;
 
 /**
- * Ends a connection of which nothing more is wanted. A peer that keeps its side open is reset after a while: an end alone
- * would leave the chain behind it standing until the origin has more to send.
+ * Ends a connection of which nothing more is wanted. A peer that keeps its side open is reset after a while:
+ * an end alone would leave the chain behind it standing until the origin has more to send.
  */
 export function endConnection(stream: Duplex): void {
   const timer = setTimeout(() => resetConnection(stream), END_GRACE_MS);

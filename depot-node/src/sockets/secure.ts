@@ -19,7 +19,10 @@ interface SecureCodes {
 
 /** A TLS handshake that has begun before there is a connection for it. */
 export interface BegunHandshake {
-  /** What the client says first: whoever makes the connection sends it along. Never settles when it is given up before. */
+  /**
+   * What the client says first: whoever makes the connection sends it along. Never settles when it is given
+   * up before.
+   */
   readonly firstFlight: Promise<Buffer>;
   /** Goes on over a stream that the first flight has been sent over; rejects as {@link secure} does. */
   readonly finish: (stream: Duplex) => Promise<Duplex>;
@@ -28,8 +31,9 @@ export interface BegunHandshake {
 }
 
 /**
- * Speaks TLS over an open stream and checks the certificate for `host`. Rejects with `codes.refused` when TLS itself
- * fails, with `codes.broken` when the stream breaks first and with `codes.timeout` when nothing happens; the stream is then destroyed.
+ * Speaks TLS over an open stream and checks the certificate for `host`. Rejects with `codes.refused` when TLS
+ * itself fails, with `codes.broken` when the stream breaks first and with `codes.timeout` when nothing
+ * happens; the stream is then destroyed.
  */
 export async function secure(
   stream: Duplex,

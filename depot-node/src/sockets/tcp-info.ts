@@ -11,7 +11,10 @@ export interface TcpInfo {
   readonly state: number;
   readonly rttMs: number | undefined;
   readonly minRttMs: number | undefined;
-  /** Of who receives, while bytes come: from an acknowledgement to the bytes that it lets go, with what waits on their way. Nothing unless both ends send timestamps: else the kernel measures windows. */
+  /**
+   * Of who receives, while bytes come: from an acknowledgement to the bytes that it lets go, with what waits
+   * on their way. Nothing unless both ends send timestamps: else the kernel measures windows.
+   */
   readonly receiverRttMs: number | undefined;
   readonly mssBytes: number | undefined;
   /** Segments sent and not acknowledged. */
@@ -21,17 +24,26 @@ export interface TcpInfo {
   /** Since the last acknowledgement came in. */
   readonly sinceAckMs: number | undefined;
   readonly congestionWindowSegments: number | undefined;
-  /** The window that the other end offers now, and the largest that its scale can express; of a SYN cookie, which loses the scale, nobody knows. */
+  /**
+   * The window that the other end offers now, and the largest that its scale can express; of a SYN cookie,
+   * which loses the scale, nobody knows.
+   */
   readonly offeredWindowBytes: number | undefined;
   readonly mostWindowBytes: number | undefined;
-  /** The sender has met no limit of the network yet. When it does, CUBIC and BBR alike set the threshold of slow start, which has none before. */
+  /**
+   * The sender has met no limit of the network yet. When it does, CUBIC and BBR alike set the threshold of
+   * slow start, which has none before.
+   */
   readonly isStartingUp: boolean;
   readonly retransmittedSegments: number | undefined;
   readonly sentSegments: number | undefined;
   /** Payload bytes, retransmissions included. */
   readonly sentBytes: number | undefined;
   readonly retransmittedBytes: number | undefined;
-  /** Payload bytes that the other end has without a gap, and segments that it has at all, with a gap before them or not. */
+  /**
+   * Payload bytes that the other end has without a gap, and segments that it has at all, with a gap before
+   * them or not.
+   */
   readonly ackedBytes: number | undefined;
   readonly deliveredSegments: number | undefined;
   readonly receivedBytes: number | undefined;
@@ -60,7 +72,10 @@ const NO_MIN_RTT_US = 0xffff_ffff;
 /** TCP_INFINITE_SSTHRESH of net/tcp.h. */
 const NO_THRESHOLD = 0x7fff_ffff;
 const BITS_PER_BYTE = 8;
-/** TCPI_OPT_TIMESTAMPS, _SACK and _WSCALE of linux/tcp.h: what both ends agreed on. A connection without any of them may have been made by a SYN cookie. */
+/**
+ * TCPI_OPT_TIMESTAMPS, _SACK and _WSCALE of linux/tcp.h: what both ends agreed on. A connection without any
+ * of them may have been made by a SYN cookie.
+ */
 const OPTIONS = { timestamps: 1, sack: 2, scale: 4 } as const;
 /** The largest window that the header of a segment has room for, before it is scaled. */
 const MOST_UNSCALED_BYTES = 65_535;
@@ -106,7 +121,10 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
   };
 }
 
-/** Whether anything came from the other end between two looks: a connection that rests knows nothing of a route that has changed. */
+/**
+ * Whether anything came from the other end between two looks: a connection that rests knows nothing of a
+ * route that has changed.
+ */
 export function hasAnswered(before: TcpInfo, after: TcpInfo): boolean {
   const hasGrown = (field: 'receivedBytes' | 'ackedBytes') => (after[field] ?? 0) > (before[field] ?? 0);
   return hasGrown('receivedBytes') || hasGrown('ackedBytes');

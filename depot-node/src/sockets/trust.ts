@@ -1,7 +1,10 @@
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { TlsEnding } from '../tls/tls-ending.ts';
 
-/** The authorities that a depot trusts: the usual ones and those of these PEM texts. New connections go by the newest. */
+/**
+ * The authorities that a depot trusts: the usual ones and those of these PEM texts. New connections go by the
+ * newest.
+ */
 export class Trust {
   /** What ends TLS outside of Node, where something does. */
   readonly ending: TlsEnding | undefined;

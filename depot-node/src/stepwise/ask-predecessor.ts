@@ -34,8 +34,8 @@ interface HandoverQuestion {
 }
 
 /**
- * Asks the predecessor for the answer it holds: `GET <path>?<ticket>`, proved. One that breaks off is asked again: what it
- * held is gone then, but it still tells the URL. Never rejects.
+ * Asks the predecessor for the answer it holds: `GET <path>?<ticket>`, proved. One that breaks off is asked
+ * again: what it held is gone then, but it still tells the URL. Never rejects.
  */
 export async function askPredecessor(
   components: AskPredecessorComponents,

@@ -29,7 +29,10 @@ interface StepwiseInit
 
 /** A depot's part in stepwise signalling. */
 export interface Stepwise {
-  /** Plays the part of the exit depot, of one between, or of the one that hands over. Gives why not, where nothing was answered. */
+  /**
+   * Plays the part of the exit depot, of one between, or of the one that hands over. Gives why not, where
+   * nothing was answered.
+   */
   readonly play: (
     step: Step,
     ticket: OpenTicket,

@@ -43,7 +43,10 @@ export function letGo(held: Held): void {
   if (held.ok) held.answer.connection.reset();
 }
 
-/** What comes for an answer that nobody reads: one read, and what a connection's kernel holds before it tunes its buffer. */
+/**
+ * What comes for an answer that nobody reads: one read, and what a connection's kernel holds before it tunes
+ * its buffer.
+ */
 const UNREAD_BYTES = 196_608;
 
 /** A transfer that was begun for the successor and waits, unread, until that asks for it. */

@@ -79,7 +79,8 @@ export class BlockOrigin {
   }
 
   /**
-   * Resets all connections that it has accepted, those too whose end is just on its way: while an answer stands still, a server does not read, and sees no peer go.
+   * Resets all connections that it has accepted, those too whose end is just on its way: while an answer
+   * stands still, a server does not read, and sees no peer go.
    */
   endAll(): void {
     for (const socket of this.#sockets.keys()) resetConnection(socket);

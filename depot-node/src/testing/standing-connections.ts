@@ -5,8 +5,8 @@ const TABLE = '/proc/net/tcp';
 const ESTABLISHED = '01';
 
 /**
- * How many connections to this port of 127.0.0.1 stand, as the kernel knows it; `undefined` where it has no such table. Node's own count
- * keeps for good those that were reset while they ended.
+ * How many connections to this port of 127.0.0.1 stand, as the kernel knows it; `undefined` where it has no
+ * such table. Node's own count keeps for good those that were reset while they ended.
  */
 export function standingConnections(port: number): number | undefined {
   if (!existsSync(TABLE)) return undefined;

@@ -3,7 +3,10 @@ import { createSocket } from 'node:dgram';
 const TYPES = { A: 1, AAAA: 28 } as const;
 const NAME_ERROR = 3;
 
-/** What the server says of a name: addresses of both families, or nothing at all. A family that is left out has none. */
+/**
+ * What the server says of a name: addresses of both families, or nothing at all. A family that is left out
+ * has none.
+ */
 export interface TestName {
   readonly A?: readonly string[] | 'silent';
   readonly AAAA?: readonly string[] | 'silent';

@@ -25,14 +25,20 @@ import {
 import { generateKeyPair, isEnrolled, type KeyPair, proveAnswer, readClaims } from '@longhaul/shared/service';
 import { listen } from '../sockets/listener.ts';
 
-/** A master's half of the protocol between depot and master, for the tests of depots: it believes whoever has its secret. */
+/**
+ * A master's half of the protocol between depot and master, for the tests of depots: it believes whoever has
+ * its secret.
+ */
 export interface TestMaster {
   readonly url: string;
   readonly secret: string;
   readonly depots: Map<string, DepotEntry>;
   /** What depots are told of themselves. */
   standing: Standing;
-  /** The test of a link that the next heartbeat of `to` is answered with: others tell of tests of their own meanwhile. */
+  /**
+   * The test of a link that the next heartbeat of `to` is answered with: others tell of tests of their own
+   * meanwhile.
+   */
   linkTest: { readonly to: string; readonly test: LinkTest } | undefined;
   /** The origin that the next heartbeat has probed. */
   originProbe: OriginProbe | undefined;

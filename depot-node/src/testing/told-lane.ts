@@ -35,7 +35,10 @@ export class ToldLane {
     });
   }
 
-  /** Has it bring a block whose answer has begun, over a connection that began to be made so early, and stood when it was asked. */
+  /**
+   * Has it bring a block whose answer has begun, over a connection that began to be made so early, and stood
+   * when it was asked.
+   */
   adopt(block: Parameters<Lane['adopt']>[1], askedAtMs: number, openedAtMs = askedAtMs): void {
     this.lane.adopt(this.#connect(), block, { openedAtMs, askedAtMs });
   }

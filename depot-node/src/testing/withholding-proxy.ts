@@ -3,7 +3,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { freePort, listenAnywhere } from './saboteur.ts';
 
-/** Stands in front of a depot: what is sent to it arrives in small pieces, what it answers only once that is released. */
+/**
+ * Stands in front of a depot: what is sent to it arrives in small pieces, what it answers only once that is
+ * released.
+ */
 export interface WithholdingProxy {
   /** What the depot must tell others. */
   readonly port: number;

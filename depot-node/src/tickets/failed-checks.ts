@@ -1,7 +1,10 @@
 import { clientAddress, clientPrefix } from '@longhaul/shared';
 import { HourlyBudget, LruMap } from '@longhaul/shared/service';
 
-/** Tickets of one client in an hour whose signature turns out wrong, a quarter of them at once: each costs a third of a millisecond, and good ones have none. */
+/**
+ * Tickets of one client in an hour whose signature turns out wrong, a quarter of them at once: each costs a
+ * third of a millisecond, and good ones have none.
+ */
 const FAILED_CHECKS_PER_HOUR = 1_200;
 /** Clients of one network, /24 or /48, who may do so: one alone leaves its neighbours seven shares. */
 const CLIENTS_PER_NETWORK = 8;
@@ -14,7 +17,10 @@ interface FailedChecksComponents {
   readonly nowMs: () => number;
 }
 
-/** Bounds how many signatures are checked in vain for a client, and for its network: who has had so many gets none checked for a while. */
+/**
+ * Bounds how many signatures are checked in vain for a client, and for its network: who has had so many gets
+ * none checked for a while.
+ */
 export class FailedChecks {
   readonly #components: FailedChecksComponents;
   readonly #budgets = new LruMap<string, HourlyBudget>(MOST_REMEMBERED);

@@ -47,8 +47,8 @@ export class TicketGate {
   }
 
   /**
-   * Verifies the text of a ticket that somebody at an address shows, or that a master gave. Whether its time has come is for the job table
-   * to say. `ticket-checks-spent` where too many from there were forged.
+   * Verifies the text of a ticket that somebody at an address shows, or that a master gave. Whether its time
+   * has come is for the job table to say. `ticket-checks-spent` where too many from there were forged.
    */
   async open(text: string, from?: string): Promise<Result<OpenTicket>> {
     const known = this.#verified.get(text);

@@ -3,9 +3,15 @@ import type { ConnectionsElsewhere, UnusedConnections } from '@longhaul/shared/s
 
 /** Places of a table of counts; networks that fall on the same place are counted together there. */
 const PLACES = 4096;
-/** Tables of one holder, each with places of its own: only who shares his place in all of them is taken for more than he has. */
+/**
+ * Tables of one holder, each with places of its own: only who shares his place in all of them is taken for
+ * more than he has.
+ */
 const TABLES = 2;
-/** Numbers of one holder before his tables: connections of all networks, those that the main thread is to judge, handshakes. */
+/**
+ * Numbers of one holder before his tables: connections of all networks, those that the main thread is to
+ * judge, handshakes.
+ */
 const [ALL, PASSED_UP, WHOLE, RESUMED] = [0, 1, 2, 3];
 const FIRST_PLACE = 4;
 const HOLDER_NUMBERS = FIRST_PLACE + TABLES * PLACES;
@@ -23,9 +29,9 @@ export interface SharedCountsMemory {
 }
 
 /**
- * Connections of one listener by client network, counted by several threads in memory that all of them see, without a lock. A
- * network has never fewer than are its own, and more only where it shares its places (a count-min sketch, salted so that nobody
- * can choose with whom).
+ * Connections of one listener by client network, counted by several threads in memory that all of them see,
+ * without a lock. A network has never fewer than are its own, and more only where it shares its places (a
+ * count-min sketch, salted so that nobody can choose with whom).
  */
 export class SharedCounts implements ConnectionsElsewhere {
   readonly memory: SharedCountsMemory;
@@ -68,8 +74,9 @@ export class SharedCounts implements ConnectionsElsewhere {
   }
 
   /**
-   * Connections that end without a request, in any thread. Each moves the time on at which its network has nothing against it any more, so that one
-   * number is both how many there were and how many have come back since; it is too late when `most` of them are before it.
+   * Connections that end without a request, in any thread. Each moves the time on at which its network has
+   * nothing against it any more, so that one number is both how many there were and how many have come back
+   * since; it is too late when `most` of them are before it.
    */
   unused(most: number, backMs: number): UnusedConnections {
     const backNs = BigInt(backMs) * NS_PER_MS;
@@ -89,7 +96,10 @@ export class SharedCounts implements ConnectionsElsewhere {
     };
   }
 
-  /** What a thread holds against the bounds: connections of all networks, of one, and those of it that wait for a request. */
+  /**
+   * What a thread holds against the bounds: connections of all networks, of one, and those of it that wait
+   * for a request.
+   */
   seen(network: string): { readonly all: number; readonly open: number; readonly waiting: number } {
     const [open, waiting] = [this.#threads, this.#threads + 1];
     return {

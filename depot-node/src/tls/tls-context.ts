@@ -44,9 +44,9 @@ export interface ContextCalls {
 }
 
 /**
- * Makes what connections are secured with; its references are the caller's. The names of `ciphers` are those of Node's option.
- * A server answers no client's list of protocols (ALPN): OpenSSL asks for that by a call back, and HTTP/1.1 is what holds
- * without an answer. Throws what OpenSSL says.
+ * Makes what connections are secured with; its references are the caller's. The names of `ciphers` are those
+ * of Node's option. A server answers no client's list of protocols (ALPN): OpenSSL asks for that by a call
+ * back, and HTTP/1.1 is what holds without an answer. Throws what OpenSSL says.
  */
 export function makeContext(calls: ContextCalls, spec: ContextSpec, ciphers: string): number {
   const { control, mode, option, version } = OPENSSL;

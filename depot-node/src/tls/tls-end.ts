@@ -46,14 +46,14 @@ const RECORD_BYTES = 16_384;
 /** Records taken in one read: whoever sends one byte in each has others wait for no more of them. */
 const MOST_RECORDS = 64;
 /**
- * Reads that bring nothing but records with nothing inside, such as session tickets and new keys: a few in the life of a connection. As many as fill OpenSSL's
- * buffer are one read, and take it some 25 ms.
+ * Reads that bring nothing but records with nothing inside, such as session tickets and new keys: a few in
+ * the life of a connection. As many as fill OpenSSL's buffer are one read, and take it some 25 ms.
  */
 const MOST_EMPTY_READS = 32;
 
 /**
- * TLS over a descriptor that does not block, ended by OpenSSL: an end of a flow that takes and gives what is inside. An end
- * without goodbye is a break, because whoever is on the way could have made it.
+ * TLS over a descriptor that does not block, ended by OpenSSL: an end of a flow that takes and gives what is
+ * inside. An end without goodbye is a break, because whoever is on the way could have made it.
  */
 export class TlsEnd {
   readonly descriptor: number;
@@ -122,7 +122,10 @@ export class TlsEnd {
     return 'done';
   }
 
-  /** Takes bytes, as many as there are now: how many came, 0 at the end. `EINTR` where only records came that have nothing inside: others have their turn before the next read. */
+  /**
+   * Takes bytes, as many as there are now: how many came, 0 at the end. `EINTR` where only records came that
+   * have nothing inside: others have their turn before the next read.
+   */
   read(address: number, sizeBytes: number): number {
     if (this.#connection === 0) return -ECONNRESET;
     let taken = 0;
@@ -159,7 +162,8 @@ export class TlsEnd {
   /** Gives bytes: how many the kernel has. The rest must be given again, unchanged. */
   write(address: number, sizeBytes: number): number {
     if (this.#connection === 0) return -ECONNRESET;
-    // OpenSSL gives the kernel each record by itself, which without this leaves in a packet of its own. On a local socket it does nothing.
+    // OpenSSL gives the kernel each record by itself, which without this leaves in a packet of its own. On a
+    // local socket it does nothing.
     const isCorked = sizeBytes > RECORD_BYTES;
     if (isCorked) this.#kernel.setNumber(this.descriptor, SOCKET_OPTIONS.cork, 1);
     const given = this.#writeRecords(address, sizeBytes);

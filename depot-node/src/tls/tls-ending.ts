@@ -4,8 +4,8 @@ import type { SharedCounts } from './shared-counts.ts';
 import type { ListenerMaterial } from './tls-context.ts';
 
 /**
- * What ends TLS outside of Node's event loop. Both ways give `undefined` where that is impossible for this connection, which
- * is then as it was: Node's own TLS takes it.
+ * What ends TLS outside of Node's event loop. Both ways give `undefined` where that is impossible for this
+ * connection, which is then as it was: Node's own TLS takes it.
  */
 export interface TlsEnding {
   /** Answers as a server with this certificate. */
@@ -16,7 +16,10 @@ export interface TlsEnding {
   readonly begin: (host: string, authorities: readonly string[]) => BegunTls | undefined;
   /** Throws, in a few words, what it has against a certificate that Node takes. */
   readonly check: (material: ListenerMaterial) => void;
-  /** Takes the connections of a bound descriptor itself; undefined where that is impossible, and nothing has changed. */
+  /**
+   * Takes the connections of a bound descriptor itself; undefined where that is impossible, and nothing has
+   * changed.
+   */
   readonly listen: (init: ListenInit) => TlsListening | undefined;
   /** What connections are counted with that nobody else has seen yet. */
   readonly makeCounts: () => SharedCounts;

@@ -83,8 +83,9 @@ export async function acceptConnect(
 }
 
 /**
- * Answers a browser that is to know a ticket from now on, before it needs it. Where it shows another one it is asked for that, and where the
- * ticket is good for a tunnel here the tunnel counts as begun, as by a first connection. Nothing is dialled.
+ * Answers a browser that is to know a ticket from now on, before it needs it. Where it shows another one it
+ * is asked for that, and where the ticket is good for a tunnel here the tunnel counts as begun, as by a first
+ * connection. Nothing is dialled.
  */
 function knowTicket(
   claims: TicketClaims,

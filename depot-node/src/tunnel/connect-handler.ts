@@ -31,7 +31,10 @@ interface ConnectHandlerComponents extends AcceptComponents {
   readonly tunnelsPerJob: number;
 }
 
-/** Serves `CONNECT`: from the previous depot of a chain, or from a client whose ticket is for a tunnel. Never rejects. */
+/**
+ * Serves `CONNECT`: from the previous depot of a chain, or from a client whose ticket is for a tunnel. Never
+ * rejects.
+ */
 export function createConnectHandler(components: ConnectHandlerComponents) {
   const { plane } = components;
   const clientTunnels = new ClientTunnels(components.tunnelsPerJob);
@@ -174,7 +177,10 @@ async function openFirst(
   throw mostTelling(failures) ?? new LonghaulError('next-depot-unknown');
 }
 
-/** Credentials that are no ticket, or are over: the client had better send others, which browsers that keep them do only when they are asked. */
+/**
+ * Credentials that are no ticket, or are over: the client had better send others, which browsers that keep
+ * them do only when they are asked.
+ */
 const UNUSABLE: ReadonlySet<ErrorCode> = new Set([
   'ticket-malformed',
   'ticket-version-unknown',

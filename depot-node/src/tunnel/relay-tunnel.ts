@@ -24,9 +24,9 @@ export interface StandingTunnel {
 }
 
 /**
- * Tells the caller that its tunnel stands, relays it to its end, and reports that. Never rejects. Nothing here may wait in a
- * frame that knows the connections: once the kernel moves their bytes, Node's sockets are to be forgotten, which are most
- * of what an idle tunnel would hold.
+ * Tells the caller that its tunnel stands, relays it to its end, and reports that. Never rejects. Nothing
+ * here may wait in a frame that knows the connections: once the kernel moves their bytes, Node's sockets are
+ * to be forgotten, which are most of what an idle tunnel would hold.
  */
 export function relayTunnel(plane: DataPlane, watch: TunnelWatch, tunnel: StandingTunnel): Promise<void> {
   const { downstream, upstream, claims, chain, origin, place, admission, firstBytes } = tunnel;

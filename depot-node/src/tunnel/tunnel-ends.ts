@@ -13,7 +13,10 @@ export interface TunnelEnds {
 }
 
 export interface TunnelBounds {
-  /** Without an answer by then it ends (`origin-timeout`): whoever opens many and asks for nothing would keep others from the origin. */
+  /**
+   * Without an answer by then it ends (`origin-timeout`): whoever opens many and asks for nothing would keep
+   * others from the origin.
+   */
   readonly answerMs: number;
   /** A client's tunnel ends with its ticket's life (`ticket-expired`), and with its job. */
   readonly client?: { readonly ticket: TicketClaims; readonly stop: AbortSignal };

@@ -2,7 +2,10 @@ import { type Ground, requestFor } from './ground.ts';
 import { keepAtIt } from './pace.ts';
 import { readHead, verdictOf } from './read-answer.ts';
 
-/** Downloads from the hostile origin again and again, so many at once, over one depot and over two; leaves with the head. */
+/**
+ * Downloads from the hostile origin again and again, so many at once, over one depot and over two; leaves
+ * with the head.
+ */
 export function askForHeads(ground: Ground, atOnce: number): Promise<void> {
   return keepAtIt(atOnce, ground.signal, async (turn) => {
     const via = turn % 2 === 0 ? ['d1'] : ['d2', 'd1'];

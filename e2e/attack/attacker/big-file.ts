@@ -6,7 +6,10 @@ import { pour, rangeOf, type SeenRequest, startHostileOrigin } from './hostile-o
 export const BIG_FILE_BYTES = 10_000_000_000;
 const PIECE = Buffer.alloc(64 * 1024);
 
-/** An origin that does all that it should: one huge file at every path, in ranges, as fast as the attacker's line is. */
+/**
+ * An origin that does all that it should: one huge file at every path, in ranges, as fast as the attacker's
+ * line is.
+ */
 export function startBigFileOrigin(ground: Ground, host = ground.facts.own.origin): Promise<void> {
   return startHostileOrigin(ground, (request) => void sendBigFile(ground, request), host);
 }

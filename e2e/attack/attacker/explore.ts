@@ -10,8 +10,8 @@ const SHRINK_MS = 1000;
 class BrokenPromise extends Error {}
 
 /**
- * Tries case after case until the strike is over, all from the ground's seed. `check` says which promise a case breaks; the
- * smallest such case goes into the tally, with what finds it again.
+ * Tries case after case until the strike is over, all from the ground's seed. `check` says which promise a
+ * case breaks; the smallest such case goes into the tally, with what finds it again.
  */
 export async function explore<Case>(
   ground: Ground,

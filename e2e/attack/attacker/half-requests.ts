@@ -5,7 +5,10 @@ import { pace } from './pace.ts';
 
 /** Connections of one network at a service, none of which has brought a request: more than any bound lets through. */
 const MOST_HELD = 600;
-/** Who is still there after so long is held: what a busy machine lets this process, or the service, read late is not. */
+/**
+ * Who is still there after so long is held: what a busy machine lets this process, or the service, read late
+ * is not.
+ */
 const HELD_FOR_MS = 500;
 
 interface HalfRequests {
@@ -20,7 +23,10 @@ interface HalfRequests {
   readonly dripMs: number;
 }
 
-/** Opens connections and begins something over each that never ends. Breaks a promise when too many are held at once. */
+/**
+ * Opens connections and begins something over each that never ends. Breaks a promise when too many are held
+ * at once.
+ */
 export async function beginHalfRequests(ground: Ground, wanted: HalfRequests): Promise<void> {
   const { signal, tally } = ground;
   const { connections, perSecond, targets, tls, beginning, drip, dripMs } = wanted;

@@ -14,7 +14,10 @@ export interface SeenRequest {
 const HEAD_END = '\r\n\r\n';
 const HTTP_PORT = 80;
 
-/** An origin of the attacker's: whatever `answer` does with a request is what a depot gets. It lives as long as the process. */
+/**
+ * An origin of the attacker's: whatever `answer` does with a request is what a depot gets. It lives as long
+ * as the process.
+ */
 export async function startHostileOrigin(
   { facts: { own } }: Ground,
   answer: (request: SeenRequest) => void,
@@ -57,7 +60,10 @@ export function rangeOf({
   return { first: Number(first), ...(last ? { last: Number(last) } : {}) };
 }
 
-/** Writes as fast as the peer and the attacker's line take it, until the signal, the end of the connection, or so many pieces. */
+/**
+ * Writes as fast as the peer and the attacker's line take it, until the signal, the end of the connection, or
+ * so many pieces.
+ */
 export async function pour(
   { signal, line }: Pick<Ground, 'signal' | 'line'>,
   socket: Socket,

@@ -24,7 +24,10 @@ const HEAD_END = '\r\n\r\n';
 const BEAT_MS = 500;
 export const LIAR_ID = 'liar';
 
-/** How a caller's request that is no challenge is treated: `head` without its last empty line, and what came behind it. */
+/**
+ * How a caller's request that is no challenge is treated: `head` without its last empty line, and what came
+ * behind it.
+ */
 export type Treat = (socket: Socket, head: string, rest: Buffer) => void;
 
 /** What stands at a place of a chain, for a call to the depot behind it. */

@@ -18,8 +18,8 @@ export interface ConnectionOptions {
 const PATIENCE_MS = 10_000;
 
 /**
- * Opens a connection, over which nothing is sent yet. Errors on it are swallowed: to be cut off is an attacker's daily life.
- * Never rejects; one that is not taken is `destroyed`.
+ * Opens a connection, over which nothing is sent yet. Errors on it are swallowed: to be cut off is an
+ * attacker's daily life. Never rejects; one that is not taken is `destroyed`.
  */
 export async function openConnection({ host, port }: Place, options: ConnectionOptions): Promise<Socket> {
   const raw = connect({ host, port, localAddress: options.from, noDelay: true, allowHalfOpen: true });

@@ -21,7 +21,10 @@ const PATIENCE_MS = 10_000;
 const HEAD_END = '\r\n\r\n';
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** Reads the next head; interim answers are passed over. `undefined` when the connection ends, or stays silent, before. */
+/**
+ * Reads the next head; interim answers are passed over. `undefined` when the connection ends, or stays
+ * silent, before.
+ */
 export async function readHead(
   socket: Socket,
   { patienceMs = PATIENCE_MS, begun = NOTHING } = {},

@@ -5,7 +5,10 @@ import { keepAtIt } from '../attacker/pace.ts';
 import { readAnswer, verdictOf } from '../attacker/read-answer.ts';
 
 const AT_ONCE = 10;
-/** As long as a path may be, and as a header may be beside the others; what is slow about them grows with the square. */
+/**
+ * As long as a path may be, and as a header may be beside the others; what is slow about them grows with the
+ * square.
+ */
 const PATH_CHARS = 8100;
 const HEADER_CHARS = 15_500;
 const FILLINGS = ['a', '.', '%20', '%C3%A9', '%F0%9F%98%80', ' ', '_', '%E2%80%AE'];

@@ -31,7 +31,10 @@ const LIES = [
   'weak',
 ] as const;
 
-/** Those that are told of a part alone: the whole of the length and under the strong name that were told at first is that file, whatever it is. */
+/**
+ * Those that are told of a part alone: the whole of the length and under the strong name that were told at
+ * first is that file, whatever it is.
+ */
 const LIES_OF_PARTS: ReadonlySet<string> = new Set(['other-range', 'short-length']);
 
 const file = fc.record({
@@ -128,7 +131,8 @@ function answer(request: SeenRequest, served: Served): void {
   const isDated = one.validator.startsWith('Last');
   // Behind a date a 206 need not repeat it (RFC 9110 section 15.3.7): who then lies cannot be told from who does not.
   const unnamed = isDated ? RIGHT : OTHER;
-  // Where the client may have nothing yet, over lanes also not what one of them brought, a whole of another length is another file, and may be given.
+  // Where the client may have nothing yet, over lanes also not what one of them brought, a whole of another
+  // length is another file, and may be given.
   const mayBegin = one.cutAt === 0 || one.isLaned;
   const isOfPart = LIES_OF_PARTS.has(lie) || (lie === 'other-total' && mayBegin);
   const lieAsked = range || !isOfPart ? lie : 'right';

@@ -6,7 +6,10 @@ import { untilOver } from '../attacker/pace.ts';
 import { PUBLIC_CAPS } from '../world/limits.ts';
 
 const CONNECTIONS = 16;
-/** What flows until the count is looked at, each quarter of a second or later on a busy machine: half a second of the line. */
+/**
+ * What flows until the count is looked at, each quarter of a second or later on a busy machine: half a second
+ * of the line.
+ */
 const MOST_BEYOND_BYTES = 50_000_000;
 
 export const OVERSPENT_BUDGET: Attack = {

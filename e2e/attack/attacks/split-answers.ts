@@ -11,7 +11,10 @@ const HONEST_BYTES = 555;
 const FORGED = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged';
 const BODY = Buffer.alloc(SIZE_BYTES, FORGED);
 
-/** How the first answer of a file and the rest of it are framed; each way has once put bytes past the frame of the client's. */
+/**
+ * How the first answer of a file and the rest of it are framed; each way has once put bytes past the frame of
+ * the client's.
+ */
 const WAYS = {
   /** A chunked part that breaks; the rest comes with a length, long enough for the relay of the kernel. */
   'chunked, then a length': (request: SeenRequest) => {

@@ -8,9 +8,15 @@ export const BOUNDS = {
   bystanderP95: 3,
   /** Memory of a process at most: a heap of 160 MB, and as much again beside it. */
   peakRssBytes: 400 * MIB,
-  /** A heap that has been large keeps its pages; a service with more is started anew, so that the next attack is judged by its own. */
+  /**
+   * A heap that has been large keeps its pages; a service with more is started anew, so that the next attack
+   * is judged by its own.
+   */
   restingRssBytes: 256 * MIB,
-  /** Memory that the kernel holds for the connections of one service at most: 8 MiB for each transfer of one network. */
+  /**
+   * Memory that the kernel holds for the connections of one service at most: 8 MiB for each transfer of one
+   * network.
+   */
   peakSocketBytes: 8 * MIB * DEPOT_LIMITS.perClient,
   /** When an attacker's process has ended, services have let go of all that they held for it by then. */
   settleSeconds: 10,
@@ -21,7 +27,10 @@ export const BOUNDS = {
   socketGrowthBytes: 16 * MIB,
   /** Transfers, tunnels and waiting places that downloads of bystander and neighbour have at a moment. */
   activeGrowth: 6,
-  /** Lines that a service logs: at once, for each second of a strike, and for each transfer that it served meanwhile. */
+  /**
+   * Lines that a service logs: at once, for each second of a strike, and for each transfer that it served
+   * meanwhile.
+   */
   logLinesAtOnce: 100,
   logLinesPerSecond: 20,
   logLinesPerTransfer: 3,

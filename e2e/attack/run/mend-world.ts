@@ -10,8 +10,8 @@ const LOOK_MS = 250;
 const UP_SECONDS = 30;
 
 /**
- * Makes a world fit for the next strike: services that have ended, or hold what they did not hold before, or have grown large,
- * are started anew, and all depots are waited for. Names those that were started.
+ * Makes a world fit for the next strike: services that have ended, or hold what they did not hold before, or
+ * have grown large, are started anew, and all depots are waited for. Names those that were started.
  */
 export async function mendWorld(world: World, wanted: Standings): Promise<readonly string[]> {
   const { overlay } = world;

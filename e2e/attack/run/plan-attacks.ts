@@ -26,8 +26,8 @@ const FULL: Pacing = { strikeSeconds: 10, leastDownloads: 12, calmDownloads: 5, 
 const QUICK: Pacing = { strikeSeconds: 2, leastDownloads: 3, calmDownloads: 2, tries: 3 };
 
 /**
- * Chooses what is tried where. An attack that is named runs in all its worlds. Throws `lab-input-invalid` that lists every
- * name that is none.
+ * Chooses what is tried where. An attack that is named runs in all its worlds. Throws `lab-input-invalid`
+ * that lists every name that is none.
  */
 export function planAttacks(attacks: readonly Attack[], options: AttackOptions): AttackPlan {
   const { quick, only, worlds: wanted } = options;

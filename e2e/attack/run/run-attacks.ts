@@ -51,8 +51,9 @@ interface Tried extends Verdict {
 }
 
 /**
- * Strikes; again, where nothing but a time was missed, or the attack got nothing done. A machine with other work stalls now and then, so the times of all
- * strikes are judged together, and count against the attack if the control is on time.
+ * Strikes; again, where nothing but a time was missed, or the attack got nothing done. A machine with other
+ * work stalls now and then, so the times of all strikes are judged together, and count against the attack if
+ * the control is on time.
  */
 async function tryAttack(
   scene: Scene,

@@ -41,7 +41,10 @@ export async function settle(world: World, before: Standings): Promise<Standings
   }
 }
 
-/** Whether a service holds no more than it did, within the bounds of what may remain. One that has ended holds nothing. */
+/**
+ * Whether a service holds no more than it did, within the bounds of what may remain. One that has ended holds
+ * nothing.
+ */
 export function isBack({ look, heldBytes, counters }: Standing, before: Standing): boolean {
   if (!look || !before.look) return true;
   const held = (heldBytes ?? Number.POSITIVE_INFINITY) - (before.heldBytes ?? 0);

@@ -1,6 +1,7 @@
 /**
- * Loaded into each service before its program: at SIGUSR2 it collects garbage and writes down what the process holds then, in
- * bytes, into `<pid>.held` in its folder. From outside that cannot be told: a heap that has been large keeps its pages.
+ * Loaded into each service before its program: at SIGUSR2 it collects garbage and writes down what the
+ * process holds then, in bytes, into `<pid>.held` in its folder. From outside that cannot be told: a heap
+ * that has been large keeps its pages.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 

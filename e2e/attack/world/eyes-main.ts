@@ -1,6 +1,6 @@
 /**
- * Reads pages of services for its parent, each over a connection of its own: `node eyes-main.ts [<authorities' file>]`. The
- * message `{ id, url }` is answered with `{ id, text }` or `{ id, failure }`.
+ * Reads pages of services for its parent, each over a connection of its own: `node eyes-main.ts
+ * [<authorities' file>]`. The message `{ id, url }` is answered with `{ id, text }` or `{ id, failure }`.
  */
 import { readFileSync } from 'node:fs';
 import { get as getHttp } from 'node:http';

@@ -8,7 +8,10 @@ const HEAP_MB = 160;
 /** Open files of each service. */
 const DESCRIPTORS = 4096;
 
-/** Wraps the command of a service: a small heap, few descriptors. Each program becomes the next one, so the pid stays. */
+/**
+ * Wraps the command of a service: a small heap, few descriptors. Each program becomes the next one, so the
+ * pid stays.
+ */
 export function onSmallMachine(
   [program, ...args]: readonly [string, ...string[]],
   environment: Readonly<Record<string, string>>,

@@ -28,7 +28,10 @@ const MANY_PORTS = ['net.ipv4.ip_local_port_range=1024 65535', 'net.ipv4.tcp_max
 /** Every link alike: the plans of the arena are chosen by hand, and alternatives are there for all. */
 const LINK = { rttMs: 10, lossRate: 0, rateBps: 1e9 };
 
-/** A master, three depots and an origin as processes of their own on one network, with watch-dogs where nobody may come. */
+/**
+ * A master, three depots and an origin as processes of their own on one network, with watch-dogs where nobody
+ * may come.
+ */
 export interface World {
   readonly name: WorldName;
   readonly network: Network;

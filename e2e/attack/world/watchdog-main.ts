@@ -1,6 +1,6 @@
 /**
- * Listens where nobody may come: `node watchdog-main.ts <address>:<port>...`. Tells its parent of every connection, with
- * the first bytes that came over it.
+ * Listens where nobody may come: `node watchdog-main.ts <address>:<port>...`. Tells its parent of every
+ * connection, with the first bytes that came over it.
  */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';

@@ -1,7 +1,7 @@
 /**
- * The honest origin of the arena and its name server, as a process of its own: `node web-main.ts --host <address> --zone
- * <JSON> [--cert <file> --key <file>]`. On the message `take` it tells its parent which URLs it was asked for since the last
- * one.
+ * The honest origin of the arena and its name server, as a process of its own: `node web-main.ts --host
+ * <address> --zone <JSON> [--cert <file> --key <file>]`. On the message `take` it tells its parent which URLs
+ * it was asked for since the last one.
  */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';

@@ -18,8 +18,10 @@ export interface ZoneAddresses {
  * - `*.files.example`: the honest origin
  * - `*.hostile.example`, `*.metered.example`: the attacker's origins
  * - `*.slow.example`: nobody answers
- * - `*.rebind.example`: the attacker's origin, and with each further question one of the addresses that must not be reached
- * - `<a>-<b>-<c>-<d>.ip.example`: the address a.b.c.d; several of them, joined by `.and.`, for a name with several
+ * - `*.rebind.example`: the attacker's origin, and with each further question one of the addresses that must
+ *   not be reached
+ * - `<a>-<b>-<c>-<d>.ip.example`: the address a.b.c.d; several of them, joined by `.and.`, for a name with
+ *   several
  */
 export function arenaZone({ web, inner, origin, metered, d2 }: ZoneAddresses): Zone {
   const forbidden = [LOOPBACK_ADDRESS, inner, METADATA_ADDRESS, d2];

@@ -33,7 +33,10 @@ export interface BrowserCase {
   readonly show?: (scene: Scene) => Promise<void>;
   /** Begins the download; default a click. */
   readonly begin?: (scene: Scene) => Promise<void>;
-  /** Whether it is begun from a menu, which takes longer to be driven than a click: then the clock begins with the origin's first byte. */
+  /**
+   * Whether it is begun from a menu, which takes longer to be driven than a click: then the clock begins with
+   * the origin's first byte.
+   */
   readonly isFromMenu?: boolean;
   /** What happens while it runs. */
   readonly meanwhile?: (scene: Scene) => Promise<void>;
@@ -70,7 +73,10 @@ function withSettings(
 const running = ({ user, name }: Scene) =>
   expect.poll(() => jobState(user, name), { intervals: [50], timeout: 20_000 }).toBe('running');
 
-/** Something that happens to depots, masters or the add-on, once the download comes through depots: without the add-on it touches nobody. */
+/**
+ * Something that happens to depots, masters or the add-on, once the download comes through depots: without
+ * the add-on it touches nobody.
+ */
 function breaking(
   id: string,
   title: string,

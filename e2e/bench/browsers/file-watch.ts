@@ -26,8 +26,8 @@ interface WatchedFile {
 }
 
 /**
- * Looks for a file of this size from now on. Where nobody says whether it is to be kept (`isAskedAbout`), it is whole under the
- * browser's name for what is not.
+ * Looks for a file of this size from now on. Where nobody says whether it is to be kept (`isAskedAbout`), it
+ * is whole under the browser's name for what is not.
  */
 export function watchFolders(
   folders: readonly string[],

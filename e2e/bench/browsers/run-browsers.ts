@@ -179,7 +179,10 @@ function firstLineOf(failure: unknown): string {
   return String(failure).split('\n', 1)[0] ?? '';
 }
 
-/** What the popup says of this download in the end: of one that came through depots or was looked after, or why it was left. */
+/**
+ * What the popup says of this download in the end: of one that came through depots or was looked after, or
+ * why it was left.
+ */
 async function saidOf(user: TestBrowser, stem: string): Promise<string> {
   await user.goto(user.addonPage('popup.html'));
   const read = () => user.evaluate<string>(READ_POPUP, stem);

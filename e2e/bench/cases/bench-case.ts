@@ -12,7 +12,10 @@ export interface CaseStage {
   readonly network: Network;
   /** The one address of the network. */
   readonly host: string;
-  /** Bodies of zeros at `/b<bytes>`; at `/stated/b<bytes>` with their digest, at `/whole/b<bytes>` without ranges or validator. */
+  /**
+   * Bodies of zeros at `/b<bytes>`; at `/stated/b<bytes>` with their digest, at `/whole/b<bytes>` without
+   * ranges or validator.
+   */
   readonly origin: { readonly httpPort: number; readonly httpsPort: number };
   /** By the kind of their key; one authority for both. */
   readonly certificates: { readonly ecdsa: CaseCertificate; readonly rsa: CaseCertificate };

@@ -1,4 +1,7 @@
-/** Everything that is measured beside plain bodies, in the order of the report; ids stand in result lines and never change. */
+/**
+ * Everything that is measured beside plain bodies, in the order of the report; ids stand in result lines and
+ * never change.
+ */
 export const CASE_IDS = [
   'tls-http-1',
   'tls-http-64',
@@ -18,7 +21,10 @@ export const CASE_IDS = [
 
 export type CaseId = (typeof CASE_IDS)[number];
 
-/** What `--cases` can name: a case, or `bodies` and `rest`, which have forms of their own; a beginning names all that have it. */
+/**
+ * What `--cases` can name: a case, or `bodies` and `rest`, which have forms of their own; a beginning names
+ * all that have it.
+ */
 export const SELECTABLE_IDS = ['bodies', 'rest', ...CASE_IDS] as const;
 
 export type SelectableId = (typeof SELECTABLE_IDS)[number];

@@ -15,7 +15,10 @@ export interface CurlOrder {
 
 let orders = 0;
 
-/** Has curl download everything at once to nowhere. Gives the seconds until the last byte; rejects when one is not whole. */
+/**
+ * Has curl download everything at once to nowhere. Gives the seconds until the last byte; rejects when one is
+ * not whole.
+ */
 export async function takeByCurl(stage: CaseStage, order: CurlOrder): Promise<number> {
   const { network, certificates } = stage;
   const { addresses, bodyBytes, rateBytesPerSecond } = order;

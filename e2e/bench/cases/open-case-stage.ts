@@ -25,7 +25,10 @@ const ZEROS = Buffer.alloc(1_000_000);
 /** Of the source: more than any case has. */
 const MOST_CONNECTIONS = 8192;
 
-/** Makes the certificates, and an origin on the traffic's core: nginx with files of zeros, over http and https, with ranges. */
+/**
+ * Makes the certificates, and an origin on the traffic's core: nginx with files of zeros, over http and
+ * https, with ranges.
+ */
 export async function openCaseStage(network: Network, isQuick: boolean): Promise<CaseStage> {
   const host = network.addressOf(SITE);
   const ca = await createTestCa();
@@ -61,7 +64,10 @@ export async function openCaseStage(network: Network, isQuick: boolean): Promise
   return { network, host, origin, certificates, isQuick };
 }
 
-/** When the files are said to have been written: one of a minute ago may still be, and is asked for by one connection. */
+/**
+ * When the files are said to have been written: one of a minute ago may still be, and is asked for by one
+ * connection.
+ */
 const WRITTEN = new Date('2026-11-01T12:00:00Z');
 
 /** A file that takes no room on the disk. */

@@ -16,7 +16,10 @@ export interface ClientOrder {
   readonly niceness?: number;
 }
 
-/** Runs one of the clients on the traffic's core until it ends, and gives what it says as JSON. Rejects when it fails. */
+/**
+ * Runs one of the clients on the traffic's core until it ends, and gives what it says as JSON. Rejects when
+ * it fails.
+ */
 export async function runClient<Said>({ network }: CaseStage, order: ClientOrder): Promise<Said> {
   const { program, args, input = '', niceness = 0 } = order;
   const node = [process.execPath, join(FOLDER, program), ...args];

@@ -78,7 +78,10 @@ function commandOf(place: Place): string[] {
 /** Room for all connections of a case at once. */
 const MOST_CONNECTIONS = 8192;
 
-/** Buffers of a quarter of a megabyte, as in the rows without TLS; a ring of keys for tickets that is everybody's default. */
+/**
+ * Buffers of a quarter of a megabyte, as in the rows without TLS; a ring of keys for tickets that is
+ * everybody's default.
+ */
 function nginxConfig({
   host,
   port,

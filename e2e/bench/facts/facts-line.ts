@@ -9,7 +9,10 @@ export const factsLineSchema = z.object({
   /** Of each depot. */
   links: z.number(),
   repeat: z.number(),
-  /** Shares of a core: of who hears all depots and tells of them, of a whole master that is told, and of the NATS server. */
+  /**
+   * Shares of a core: of who hears all depots and tells of them, of a whole master that is told, and of the
+   * NATS server.
+   */
   tellingCores: amount,
   toldCores: amount,
   serverCores: amount,

@@ -28,7 +28,10 @@ export interface FactsRun extends BenchRun<FactsLine> {
   readonly warmUpSeconds: number;
 }
 
-/** Measures what a second of an overlay's reports costs a master that hears them, one that is told, and one that joins late. */
+/**
+ * Measures what a second of an overlay's reports costs a master that hears them, one that is told, and one
+ * that joins late.
+ */
 export async function runFacts({
   depots,
   links,
@@ -66,7 +69,10 @@ export async function runFacts({
       },
       launch,
     );
-  /** A master that starts now: how long it takes from when it listens, and what it costs, until it knows what the others do. */
+  /**
+   * A master that starts now: how long it takes from when it listens, and what it costs, until it knows what
+   * the others do.
+   */
   const joinLate = async (site: string) => {
     const late = await startMaster(site);
     const { cpuNs } = processGroup(late.pid);

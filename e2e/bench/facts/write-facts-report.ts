@@ -32,7 +32,10 @@ const ROWS: readonly Row[] = [
   { what: 'the NATS server', of: ({ serverCores }) => serverCores, text: core },
 ];
 
-/** Makes the page of what shared knowledge costs from its lines, `<date>-facts.md`. Throws a refusal when there are none. */
+/**
+ * Makes the page of what shared knowledge costs from its lines, `<date>-facts.md`. Throws a refusal when
+ * there are none.
+ */
 export function writeFactsReport(request: { readonly resultFile: string; readonly outFolder: string }): {
   readonly page: string;
 } {

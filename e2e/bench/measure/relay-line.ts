@@ -23,8 +23,8 @@ export const relayLineSchema = z.object({
 export type RelayLine = z.infer<typeof relayLineSchema>;
 
 /**
- * Flows that were opened and then rested: nobody sends any more (`idle`), or nobody reads (`stalled`), also with caps on
- * the relay's buffers (`capped`).
+ * Flows that were opened and then rested: nobody sends any more (`idle`), or nobody reads (`stalled`), also
+ * with caps on the relay's buffers (`capped`).
  */
 export const heldLineSchema = z.object({
   bench: z.literal('relay-held'),

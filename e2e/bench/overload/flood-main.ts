@@ -1,7 +1,8 @@
 /**
- * Asks a master for redirects at a rate that does not wait for answers: `node flood-main.ts <port> <path> <connections> <rate> <seconds> <first> <address>`. Each
- * request is for another file; a request whose turn comes when all connections are busy waits, and its time counts from its turn on. Rate 0:
- * on each connection one request after the other. Writes one line of JSON.
+ * Asks a master for redirects at a rate that does not wait for answers: `node flood-main.ts <port> <path>
+ * <connections> <rate> <seconds> <first> <address>`. Each request is for another file; a request whose turn
+ * comes when all connections are busy waits, and its time counts from its turn on. Rate 0: on each connection
+ * one request after the other. Writes one line of JSON.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

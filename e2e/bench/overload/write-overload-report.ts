@@ -12,7 +12,10 @@ const LEAST_ANSWERED = 0.9;
 /** The slowest of a hundred answers then. */
 const MOST_P99_MS = 250;
 
-/** Makes the page of an overload benchmark from its lines, `<date>-overload.md`. Throws a refusal when there are none. */
+/**
+ * Makes the page of an overload benchmark from its lines, `<date>-overload.md`. Throws a refusal when there
+ * are none.
+ */
 export function writeOverloadReport(request: { readonly resultFile: string; readonly outFolder: string }): {
   readonly page: string;
 } {

@@ -11,7 +11,10 @@ interface DrawnLink {
 
 type Place = readonly [number, number];
 
-/** Depots on a map, linked with the nearest and with some far away; round trips by distance, losses with a tail, lines of 0.1 to 10 Gbit/s. */
+/**
+ * Depots on a map, linked with the nearest and with some far away; round trips by distance, losses with a
+ * tail, lines of 0.1 to 10 Gbit/s.
+ */
 export function drawOverlay(
   id: PlannerCaseId,
   seed: number,

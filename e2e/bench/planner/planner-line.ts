@@ -5,7 +5,10 @@ export const plannerLineSchema = z.object({
   case: z.string(),
   repeat: z.number(),
   sizeBytes: z.number(),
-  /** Of one plan for a client, origin and size that were not asked for before: the least of some, without alternatives, and with them. */
+  /**
+   * Of one plan for a client, origin and size that were not asked for before: the least of some, without
+   * alternatives, and with them.
+   */
   coldMs: z.number(),
   withAlternativesMs: z.number(),
   /** A loop of nothing but logarithms, beside it: other machines, and this one under load, are held against that. */

@@ -1,4 +1,7 @@
-/** One contestant in a process of its own: reads the table, looks addresses up, and says in a line of JSON what that took. */
+/**
+ * One contestant in a process of its own: reads the table, looks addresses up, and says in a line of JSON
+ * what that took.
+ */
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { CONTESTANTS, type ContestantId, type LookUp } from './contestant.ts';

@@ -1,7 +1,7 @@
 /**
- * Asks a server again and again: `node load-main.ts <host> <port> <http|full|resumed> <requests> <path> <same|new> <first> [authority]`. Over http on
- * sixteen connections that stay, one request after the other on each; over TLS each request on a connection of its own. Ends with code 1 unless
- * every answer is a redirect.
+ * Asks a server again and again: `node load-main.ts <host> <port> <http|full|resumed> <requests> <path>
+ * <same|new> <first> [authority]`. Over http on sixteen connections that stay, one request after the other on
+ * each; over TLS each request on a connection of its own. Ends with code 1 unless every answer is a redirect.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';

@@ -15,7 +15,10 @@ import {
 } from './redirect-case.ts';
 import { type RedirectLine, redirectLineSchema } from './redirect-line.ts';
 
-/** Makes the page of a redirect benchmark from its lines, `<date>-redirect.md`. Throws a refusal when there are none. */
+/**
+ * Makes the page of a redirect benchmark from its lines, `<date>-redirect.md`. Throws a refusal when there
+ * are none.
+ */
 export function writeRedirectReport(request: { readonly resultFile: string; readonly outFolder: string }): {
   readonly page: string;
 } {

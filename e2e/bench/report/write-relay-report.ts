@@ -20,7 +20,10 @@ import type { TargetRow } from './target-row.ts';
 /** Where charts stand, below the page's folder. */
 const PICTURE_FOLDER = 'pictures';
 
-/** Makes the page of a result, `<date>-relay.md`, and its charts. Throws a refusal when the result cannot be read or is empty. */
+/**
+ * Makes the page of a result, `<date>-relay.md`, and its charts. Throws a refusal when the result cannot be
+ * read or is empty.
+ */
 export function writeRelayReport(request: { readonly resultFile: string; readonly outFolder: string }): {
   readonly page: string;
 } {

@@ -33,9 +33,9 @@ export interface SoakOptions {
 }
 
 /**
- * Many downloads at once over real depots on loopback for a long time; a third of them leave at a random moment and some
- * stop reading for a while; the largest come over four lanes now and then. Tells what the depots hold before, meanwhile,
- * after the first half and at the end.
+ * Many downloads at once over real depots on loopback for a long time; a third of them leave at a random
+ * moment and some stop reading for a while; the largest come over four lanes now and then. Tells what the
+ * depots hold before, meanwhile, after the first half and at the end.
  */
 export async function runSoak({ seconds, flows, seed, onPhase }: SoakOptions): Promise<SoakLine> {
   const dir = mkdtempSync(join(tmpdir(), 'longhaul-soak-'));

@@ -9,12 +9,15 @@ import { type DepotSoak, type ProcessState, soakLineSchema } from './soak-line.t
 
 /** Pipes that a relay keeps for the next flows, and a few descriptors of Node's own, may stay. */
 const SPARE_DESCRIPTORS = 16;
-/** In the second half: what a depot remembers of each download for the life of its ticket, and the garbage of a moment. */
+/**
+ * In the second half: what a depot remembers of each download for the life of its ticket, and the garbage of
+ * a moment.
+ */
 const MEMORY_GROWTH_BYTES = 64 * 2 ** 20;
 
 /**
- * Whether a depot is back where it began: nothing runs, no socket or pipe stays, and memory does not grow on: a heap that
- * has been larger is not given back, so the end is compared with the rest after the first half.
+ * Whether a depot is back where it began: nothing runs, no socket or pipe stays, and memory does not grow on:
+ * a heap that has been larger is not given back, so the end is compared with the rest after the first half.
  */
 export function isBack({ before, half, after, active }: DepotSoak): boolean {
   return (
@@ -25,7 +28,10 @@ export function isBack({ before, half, after, active }: DepotSoak): boolean {
   );
 }
 
-/** Makes the page of a soak from its line, `<date>-soak.md`. Throws a refusal when the line cannot be read or is not there. */
+/**
+ * Makes the page of a soak from its line, `<date>-soak.md`. Throws a refusal when the line cannot be read or
+ * is not there.
+ */
 export function writeSoakReport(request: { readonly resultFile: string; readonly outFolder: string }): {
   readonly page: string;
 } {

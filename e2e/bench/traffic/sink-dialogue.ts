@@ -1,6 +1,9 @@
 import type { FlowOrder } from './traffic-order.ts';
 
-/** What a flow asks, in order; each request but the first goes out when the answer's head to the one before has come. */
+/**
+ * What a flow asks, in order; each request but the first goes out when the answer's head to the one before
+ * has come.
+ */
 export function requestsOf({ way, authority, bodyBytes, firstBytes }: FlowOrder): string[] {
   const path = `/${bodyBytes}${firstBytes === undefined ? '' : `?first=${firstBytes}`}`;
   const target = way.kind === 'proxy' ? `http://${authority}${path}` : path;

@@ -1,6 +1,6 @@
 /**
- * The benchmark's sink: a process that is told by messages what to take (`traffic-order.ts`), takes it in one loop without
- * looking at it, and reports. While it works it hears nothing else.
+ * The benchmark's sink: a process that is told by messages what to take (`traffic-order.ts`), takes it in one
+ * loop without looking at it, and reports. While it works it hears nothing else.
  */
 import { openTrafficKernel } from './kernel.ts';
 import { createSink } from './sink.ts';

@@ -1,7 +1,8 @@
 /**
- * The benchmark's source: `node source-main.ts --host <address> --port <port>`. Answers `GET /<size>` with so many bytes of
- * the pattern, and `GET /<size>?first=<n>` with only the first n of them, then with silence. Bodies go from a file in
- * memory to the socket inside the kernel (`sendfile`), so that the source is never what a run waits for.
+ * The benchmark's source: `node source-main.ts --host <address> --port <port>`. Answers `GET /<size>` with so
+ * many bytes of the pattern, and `GET /<size>?first=<n>` with only the first n of them, then with silence.
+ * Bodies go from a file in memory to the socket inside the kernel (`sendfile`), so that the source is never
+ * what a run waits for.
  */
 import { parseArgs } from 'node:util';
 import { EAGAIN, openTrafficKernel, READABLE, WRITABLE } from './kernel.ts';

@@ -32,7 +32,10 @@ export interface AnycastSite {
   readonly master: () => ServiceProcess;
   /** Starts the master again after it has ended. */
   readonly restartMaster: () => Promise<void>;
-  /** Starts what announces the address, and asks the master first; gives the process: of ExaBGP, which starts longhaul-announce, or of that itself. */
+  /**
+   * Starts what announces the address, and asks the master first; gives the process: of ExaBGP, which starts
+   * longhaul-announce, or of that itself.
+   */
   readonly announce: () => ChildProcess;
   readonly depot: ServiceProcess;
 }

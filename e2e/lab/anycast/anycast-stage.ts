@@ -41,7 +41,10 @@ export interface AnycastStage extends AnycastNetwork {
   readonly atClient: ClientSpawn;
   /** The origin's file of this size, by way of the masters; over a site's depot, or as they plan. */
   readonly urlOf: (sizeBytes: number, via?: SiteName) => string;
-  /** The same file at the origin itself, which sends it slowly, but as fast as it can to the other sites than the nearest. */
+  /**
+   * The same file at the origin itself, which sends it slowly, but as fast as it can to the other sites than
+   * the nearest.
+   */
   readonly pacedUrlOf: (sizeBytes: number) => string;
   /** The bytes of files that the depot of a site has sent to clients. */
   readonly sentBy: (site: SiteName) => Promise<number>;

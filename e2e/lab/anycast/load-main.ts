@@ -1,6 +1,7 @@
 /**
- * As many redirects as a master gives: `node load-main.ts --url <url> --ca <file> --connections <n>`. Each connection is kept, and
- * asks again when it has its answer. Tells its parent once a second how many there were in all.
+ * As many redirects as a master gives: `node load-main.ts --url <url> --ca <file> --connections <n>`. Each
+ * connection is kept, and asks again when it has its answer. Tells its parent once a second how many there
+ * were in all.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:https';

@@ -117,7 +117,10 @@ async function load(stage: AnycastStage, seconds: number): Promise<Extract<Anyca
   };
 }
 
-/** What the master of the nearest site had answered each time that the address was withdrawn so far, by that site's own log. */
+/**
+ * What the master of the nearest site had answered each time that the address was withdrawn so far, by that
+ * site's own log.
+ */
 function withdrawals(folder: string): string[] {
   const log = readFileSync(join(folder, 'rj', 'routing.log'), 'utf8');
   return [...log.matchAll(/"word":"withdraw","answer":"([a-z]+)"/g)].map(([, answer = '']) => answer);

@@ -1,7 +1,7 @@
 /**
- * What driver and emulator say to each other: one JSON value per line. The driver's first line is {@link EmulatorStart};
- * the emulator answers with {@link EmulatorGreeting}. Then each {@link EmulatorRequest} gets one {@link EmulatorAnswer}, in
- * order. The emulator ends when its input does.
+ * What driver and emulator say to each other: one JSON value per line. The driver's first line is {@link
+ * EmulatorStart}; the emulator answers with {@link EmulatorGreeting}. Then each {@link EmulatorRequest} gets
+ * one {@link EmulatorAnswer}, in order. The emulator ends when its input does.
  */
 import type { LabRefusalCode } from '../refusal.ts';
 import type { DirectionSettings, LinkDirection, LinkSettings } from './link-settings.ts';

@@ -26,8 +26,8 @@ export interface Emulator {
   readonly reseed: (seed: number) => Promise<void>;
   readonly counters: () => Promise<EmulatorCounters>;
   /**
-   * By how many milliseconds a packet left too late at worst since the last call, or waited in its device while the loop did
-   * not run; starts anew.
+   * By how many milliseconds a packet left too late at worst since the last call, or waited in its device
+   * while the loop did not run; starts anew.
    */
   readonly takeLateness: () => Promise<number>;
   /** Ends the process; its devices vanish with it. May be called twice. */
@@ -45,8 +45,9 @@ const DEVICE_NAME = /^[A-Za-z0-9_.-]{1,15}$/;
 const NODE_OPTIONS = ['--single-threaded-gc', '--max-semi-space-size=32'];
 
 /**
- * Starts the emulator; when this resolves all devices exist in the caller's network namespace, not yet up. Rejects with a
- * `LabRefusal`: what `labObstacle` says of the machine, or `lab-input-invalid` with every mistake listed.
+ * Starts the emulator; when this resolves all devices exist in the caller's network namespace, not yet up.
+ * Rejects with a `LabRefusal`: what `labObstacle` says of the machine, or `lab-input-invalid` with every
+ * mistake listed.
  */
 export async function startEmulator(
   links: readonly EmulatorLink[],

@@ -4,7 +4,10 @@ import { MAX_PACKET_BYTES } from './packet-ring.ts';
 
 /** So many packets are read or written for one direction before the next one has its turn. */
 const PACKETS_PER_TURN = 64;
-/** First half byte of an IPv4 packet. Others are the kernel's own (IPv6 neighbours and routers): the lab has no use for them. */
+/**
+ * First half byte of an IPv4 packet. Others are the kernel's own (IPv6 neighbours and routers): the lab has
+ * no use for them.
+ */
 const IP_VERSION_4 = 4;
 
 /** Moves the packets of one direction between two TUN devices. */

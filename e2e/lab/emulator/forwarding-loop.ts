@@ -2,11 +2,14 @@ import type { Forwarder } from './forwarder.ts';
 import type { Kernel } from './kernel.ts';
 
 /**
- * Under traffic the loop looks at its devices so often, in milliseconds, instead of waking for each packet: less than what
- * a wake costs then, and the error of a delay.
+ * Under traffic the loop looks at its devices so often, in milliseconds, instead of waking for each packet:
+ * less than what a wake costs then, and the error of a delay.
  */
 const TICK_MS = 0.1;
-/** After so many turns in a row, each within two ticks of the one before, there is traffic; an echo and its answer are not. */
+/**
+ * After so many turns in a row, each within two ticks of the one before, there is traffic; an echo and its
+ * answer are not.
+ */
 const QUICK_TURNS_BEFORE_TICKS = 16;
 /** Longest sleep: a wake once in a while costs nothing. */
 const LONGEST_SLEEP_MS = 1000;

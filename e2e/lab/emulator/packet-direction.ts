@@ -5,7 +5,10 @@ import { RandomStream } from './random-stream.ts';
 
 /** Memory for packets under way, per direction: 0.5 s of 1 Gbit/s. Settings that need more are refused. */
 export const MEMORY_BYTES = 64 * 2 ** 20;
-/** Memory of a direction whose rate knows no limit: nothing tells how much will be under way. What finds it full counts as dropped by the queue. */
+/**
+ * Memory of a direction whose rate knows no limit: nothing tells how much will be under way. What finds it
+ * full counts as dropped by the queue.
+ */
 const UNLIMITED_RATE_MEMORY_BYTES = 16 * 2 ** 20;
 /** Beyond rate times delay plus queue, for packets that wait for the next turn and for gaps where the memory wraps. */
 const SPARE_MEMORY_BYTES = 64 * MAX_PACKET_BYTES;

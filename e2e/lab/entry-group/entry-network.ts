@@ -34,7 +34,10 @@ export interface EntryNetwork {
   readonly holderOf: (entry: string) => DepotName | undefined;
 }
 
-/** A router with cables to two depots, which both have both entry addresses, and to a client, a master and an origin. */
+/**
+ * A router with cables to two depots, which both have both entry addresses, and to a client, a master and an
+ * origin.
+ */
 export async function startEntryNetwork(): Promise<EntryNetwork> {
   const network = await startNetwork(TOPOLOGY, { seed: 1 });
   const namespaceOf = (site: string) => `${network.prefix}-${site}`;

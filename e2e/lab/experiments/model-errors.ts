@@ -13,8 +13,9 @@ export interface ModelError {
 }
 
 /**
- * Holds the planner's model against the transfers of an experiment, direct or over chains chosen by hand, whose legs it is told
- * from the topology. Of a transfer that was cut the bytes that came count, and the time in which they came.
+ * Holds the planner's model against the transfers of an experiment, direct or over chains chosen by hand,
+ * whose legs it is told from the topology. Of a transfer that was cut the bytes that came count, and the time
+ * in which they came.
  */
 export function modelErrors(experiment: Experiment, lines: readonly TransferLine[]): ModelError[] {
   return experiment.scenarios.flatMap((scenario) =>

@@ -20,14 +20,20 @@ export function rttOf({ topology, client, origin }: Scenario): number {
   return pathBetween(topology, client, origin).rttMs;
 }
 
-/** Goodput that no transfer over one connection can exceed: two round trips, then the bytes at the narrowest link's rate. */
+/**
+ * Goodput that no transfer over one connection can exceed: two round trips, then the bytes at the narrowest
+ * link's rate.
+ */
 export function boundBps(scenario: Scenario): number {
   const { topology, client, origin, sizeBytes } = scenario;
   const rateBps = payloadRateBps(pathBetween(topology, origin, client).rateBps);
   return (sizeBytes * 8) / ((2 * rttOf(scenario)) / 1000 + (sizeBytes * 8) / rateBps);
 }
 
-/** What the planner's own models say of one variant, as goodput of the whole transfer; undefined where they say nothing. */
+/**
+ * What the planner's own models say of one variant, as goodput of the whole transfer; undefined where they
+ * say nothing.
+ */
 export function predictedBps(scenario: Scenario, variant: Variant): number | undefined {
   const legs = legsOf(scenario, variant);
   if (!legs) return undefined;

@@ -52,7 +52,10 @@ const TOPOLOGY: Topology = {
   ],
 };
 
-/** Depots beside the routers, clients and origins that are far from the only master, a line with a deep queue, a cable of depots alone. */
+/**
+ * Depots beside the routers, clients and origins that are far from the only master, a line with a deep queue,
+ * a cable of depots alone.
+ */
 export const CONTINENTS: UnknownWorld = {
   topology: TOPOLOGY,
   master: 'iad',

@@ -16,12 +16,15 @@ export interface BreakableHost {
 /**
  * Ends a host's service in one of three ways.
  *
- * - `fin`: the process is killed, and the kernel closes its connections: what was accepted for sending still arrives, then
+ * - `fin`: the process is killed, and the kernel closes its connections: what was accepted for sending still
+ *   arrives, then
  *   FIN. Where something had come that the process had not read, its peer gets RST instead: so does the neighbour
  *   upstream when a body is under way.
- * - `rst`: the process is stopped, then the kernel is told to abort each of its connections (`ss -K`): every peer gets RST
+ * - `rst`: the process is stopped, then the kernel is told to abort each of its connections (`ss -K`): every
+ *   peer gets RST
  *   at once, what was not yet sent is lost. Then the process is killed.
- * - `silence`: every link of the host is cut. Peers hear nothing any more: no data, no acknowledgement, no answer to a
+ * - `silence`: every link of the host is cut. Peers hear nothing any more: no data, no acknowledgement, no
+ *   answer to a
  *   new connection.
  *
  * Resolves when it has happened.
@@ -39,7 +42,10 @@ export async function breakDepot(kind: FaultKind, host: BreakableHost): Promise<
   }
 }
 
-/** Leaves the host as one that has been switched off and on again: reachable, without the process or its connections. */
+/**
+ * Leaves the host as one that has been switched off and on again: reachable, without the process or its
+ * connections.
+ */
 export async function mendHost(host: BreakableHost): Promise<void> {
   await host.kill();
   // While links are cut nobody hears of it: a host that was silent has forgotten, and says so only when asked.

@@ -7,12 +7,16 @@ const RETRY_DELAY_MS = 500;
 /** More often nobody tries; with the delay it is longer than a master takes to notice that a depot is gone. */
 const MOST_ATTEMPTS = 20;
 /**
- * Without these curl waits for ever on a connection that says nothing. It knows the mean of its last looks, five seconds: where not a byte has come
- * in those, it gives up a second later, about seven after the last byte.
+ * Without these curl waits for ever on a connection that says nothing. It knows the mean of its last looks,
+ * five seconds: where not a byte has come in those, it gives up a second later, about seven after the last
+ * byte.
  */
 const STALL_OPTIONS = ['--connect-timeout', '5', '--speed-limit', '1', '--speed-time', '1'];
 
-/** The same address again and again with `curl -C -`, until it has the file, too many tries or `cutSeconds` are over. */
+/**
+ * The same address again and again with `curl -C -`, until it has the file, too many tries or `cutSeconds`
+ * are over.
+ */
 export async function repeatedCurl(
   request: TransferRequest,
   place: { readonly folder: string; readonly output: string },

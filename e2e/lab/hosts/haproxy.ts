@@ -11,8 +11,8 @@ export function startHaproxyChain(spec: RelayChainSpec): Promise<RelayChain> {
 }
 
 /**
- * HAProxy in HTTP mode, with splice: connections to the next relay are kept for later requests, so that only the client's
- * own is new. It ends the client's TLS at the first relay.
+ * HAProxy in HTTP mode, with splice: connections to the next relay are kept for later requests, so that only
+ * the client's own is new. It ends the client's TLS at the first relay.
  */
 export function startKeptHaproxyChain(spec: RelayChainSpec): Promise<RelayChain> {
   return startChain(spec, keepingConnections, true);

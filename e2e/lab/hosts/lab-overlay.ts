@@ -107,7 +107,10 @@ export async function startLabOverlay(spec: LabOverlaySpec): Promise<LabOverlay>
   };
 }
 
-/** What the master is told: the lab's own link data where it shall have them, with the client's window and what the origin sends with; and what depots send with. */
+/**
+ * What the master is told: the lab's own link data where it shall have them, with the client's window and
+ * what the origin sends with; and what depots send with.
+ */
 function knowledgeOf(scenario: Scenario): Required<MasterChange> {
   const { sites } = scenario.topology;
   const originSender = sites[scenario.origin]?.congestionControl ?? USUAL_CONGESTION_CONTROL;

@@ -1,8 +1,9 @@
 import { type RelayChain, type RelayChainSpec, type RelayHop, startRelayChain } from './relay-chain.ts';
 
 /**
- * nginx as a chain of reverse proxies, as fast as it can be: buffering in memory and never on disk, ranges passed on, and
- * connections to the next relay kept for later requests. Over TLS it ends the client's at the first relay.
+ * nginx as a chain of reverse proxies, as fast as it can be: buffering in memory and never on disk, ranges
+ * passed on, and connections to the next relay kept for later requests. Over TLS it ends the client's at the
+ * first relay.
  */
 export function startNginxChain(spec: RelayChainSpec): Promise<RelayChain> {
   return startRelayChain(spec, {

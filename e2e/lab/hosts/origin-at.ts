@@ -7,7 +7,10 @@ import type { CertificateFiles } from './scenario-certificates.ts';
 
 const ORIGIN_PROGRAM = join(import.meta.dirname, 'origin-main.ts');
 
-/** Starts the lab's origin at a site, with files of these sizes ready. Several of one network have folders of their own. */
+/**
+ * Starts the lab's origin at a site, with files of these sizes ready. Several of one network have folders of
+ * their own.
+ */
 export async function startOriginAt(
   network: Network,
   site: string,

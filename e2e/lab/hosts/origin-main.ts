@@ -1,7 +1,8 @@
 /**
- * The lab's origin, as a process of its own: `node origin-main.ts --host <address> --port <port> [--cert <file> --key
- * <file>] [--prepare <sizeBytes>]... [--rate <bits per second of each answer> [--full-rate-to <address>]...]`. Tells its
- * parent `{ ready: { url } }` and ends when it is asked to or when the parent is gone. The first answer of a size that was not prepared is late by the time it takes to make the file.
+ * The lab's origin, as a process of its own: `node origin-main.ts --host <address> --port <port> [--cert
+ * <file> --key <file>] [--prepare <sizeBytes>]... [--rate <bits per second of each answer> [--full-rate-to
+ * <address>]...]`. Tells its parent `{ ready: { url } }` and ends when it is asked to or when the parent is
+ * gone. The first answer of a size that was not prepared is late by the time it takes to make the file.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

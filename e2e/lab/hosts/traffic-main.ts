@@ -1,4 +1,7 @@
-/** Long TCP flows: `sink` discards what comes, and says how much that was when it is asked to `count`; `source` sends as fast as it may. Ends with the program that started it. */
+/**
+ * Long TCP flows: `sink` discards what comes, and says how much that was when it is asked to `count`;
+ * `source` sends as fast as it may. Ends with the program that started it.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { parseArgs } from 'node:util';

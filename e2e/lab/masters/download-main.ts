@@ -1,7 +1,7 @@
 /**
- * A client that downloads one file after the other: `node download-main.ts --masters <url>,... --path <path> --size <bytes>`. It asks
- * the masters in turn until one leads somewhere, compares each file with the origin's, and tells its parent of each.
- * `{n}` in the path is the number of the file.
+ * A client that downloads one file after the other: `node download-main.ts --masters <url>,... --path <path>
+ * --size <bytes>`. It asks the masters in turn until one leads somewhere, compares each file with the
+ * origin's, and tells its parent of each. `{n}` in the path is the number of the file.
  */
 import { once } from 'node:events';
 import { Agent, get, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';

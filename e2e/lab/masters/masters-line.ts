@@ -40,15 +40,24 @@ export const mastersLineSchema = z.discriminatedUnion('kind', [
     event: z.enum(EVENT_NAMES),
     /** From 1 on. */
     repeat: z.number(),
-    /** From the event until all masters that can know it know of a heartbeat of every depot after it; null where they cannot, or did not in time. */
+    /**
+     * From the event until all masters that can know it know of a heartbeat of every depot after it; null
+     * where they cannot, or did not in time.
+     */
     rightMs: z.number().nullable(),
     /** The same from the end of the event, for all masters. */
     backMs: z.number().nullable(),
-    /** What was asked of the master, or the site, that the event is about, from the event to its end; a dead one is not asked. */
+    /**
+     * What was asked of the master, or the site, that the event is about, from the event to its end; a dead
+     * one is not asked.
+     */
     there: questionsSchema,
     /** What was asked of the other masters. */
     elsewhere: questionsSchema,
-    /** Downloads that ran when it happened and whose chain it does not touch, those whose chain it cuts, and those that began before its end. */
+    /**
+     * Downloads that ran when it happened and whose chain it does not touch, those whose chain it cuts, and
+     * those that began before its end.
+     */
     running: filesSchema,
     broken: filesSchema,
     begun: filesSchema,

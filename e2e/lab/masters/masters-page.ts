@@ -16,7 +16,10 @@ import {
 const FRESH_WITHIN_MS = 3_000;
 const JOINED_WITHIN_MS = 100;
 
-/** The page of `npm run lab -- masters`: what masters that lose sight of each other answer, and how soon they know everything again. */
+/**
+ * The page of `npm run lab -- masters`: what masters that lose sight of each other answer, and how soon they
+ * know everything again.
+ */
 export function mastersPage({ info, lines }: Lines<MastersLine>): string {
   const events = lines.flatMap((line) => (line.kind === 'event' ? [line] : []));
   const joins = lines.flatMap((line) => (line.kind === 'join' ? [line] : []));

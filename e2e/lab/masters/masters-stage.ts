@@ -41,7 +41,10 @@ const LATE_PORT = 8001;
 /** What the files come over: half of the chains stay at one site, the others lead from each site to the next. */
 const CHAINS = [['rj1'], ['pe1'], ['am1'], ['rj2', 'pe2'], ['pe2', 'am2'], ['am2', 'rj2']] as const;
 
-/** Three masters at three sites, that share what they know over three NATS servers; six depots; clients that ask and download all the time. */
+/**
+ * Three masters at three sites, that share what they know over three NATS servers; six depots; clients that
+ * ask and download all the time.
+ */
 export interface MastersStage extends MastersNetwork {
   readonly bus: SiteBus;
   readonly masters: Readonly<Record<SiteName, SiteMaster>>;

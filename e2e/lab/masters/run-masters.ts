@@ -20,7 +20,10 @@ const SITE: SiteName = 'rj';
 const OTHER: SiteName = 'pe';
 /** All is well for so long before an event. */
 const SETTLE_MS = 1_000;
-/** What happens lasts at least so long: depots that miss their heartbeats are lost after three seconds, silent ones left after five. */
+/**
+ * What happens lasts at least so long: depots that miss their heartbeats are lost after three seconds, silent
+ * ones left after five.
+ */
 const EVENT_MS = 10_000;
 const RIGHT_WITHIN_MS = 30_000;
 const ENDED_WITHIN_MS = 120_000;

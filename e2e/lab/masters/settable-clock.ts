@@ -1,6 +1,6 @@
 /**
- * Loaded before a service (`node --import`): its parent may set the clock that the service reads, by a message `{ aheadMs }`, and nobody
- * else's. Its steady clock goes on, as when a machine's clock is set.
+ * Loaded before a service (`node --import`): its parent may set the clock that the service reads, by a
+ * message `{ aheadMs }`, and nobody else's. Its steady clock goes on, as when a machine's clock is set.
  */
 import { ServerResponse } from 'node:http';
 

@@ -37,8 +37,9 @@ function heardIn({ startedAtMs, answer }: Question): ReadonlyMap<string, number>
 }
 
 /**
- * How long after a moment all of these views are right: each knows of a heartbeat of each of these depots after that moment, and
- * of none in the future, and counts on it. `null` where they are not within `withinMs`.
+ * How long after a moment all of these views are right: each knows of a heartbeat of each of these depots
+ * after that moment, and of none in the future, and counts on it. `null` where they are not within
+ * `withinMs`.
  */
 export async function untilRight(
   views: readonly View[],

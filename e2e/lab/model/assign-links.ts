@@ -27,8 +27,9 @@ export function settleMs({ rttMs }: Pick<GridCell, 'rttMs'>): number {
 }
 
 /**
- * Spreads transfers over links, so that at most `atOnce` times 100 Mbit/s are asked of the machine at the same time: those that are
- * predicted to be fast over one link fewer, all others over links of their own. Each goes to the link that is through first.
+ * Spreads transfers over links, so that at most `atOnce` times 100 Mbit/s are asked of the machine at the
+ * same time: those that are predicted to be fast over one link fewer, all others over links of their own.
+ * Each goes to the link that is through first.
  */
 export function assignLinks(transfers: readonly LegTransfer[], atOnce: number): LinkWork[] {
   const rated = transfers.map((transfer) => ({ transfer, ...expectationOf(transfer.cell) }));

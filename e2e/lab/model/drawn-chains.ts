@@ -1,4 +1,7 @@
-/** Topologies that nobody has tuned the model for: drawn rows of one to three depots, with the ways over them that are measured. */
+/**
+ * Topologies that nobody has tuned the model for: drawn rows of one to three depots, with the ways over them
+ * that are measured.
+ */
 import { DEFAULT_MIN_LANE_BYTES } from '@longhaul/master-service/parts';
 import { MIB } from '@longhaul/shared';
 import { RandomStream } from '../emulator/random-stream.ts';

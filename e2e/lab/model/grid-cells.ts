@@ -66,8 +66,8 @@ function isTelling({ sender, rttMs, loss, bufferBytes, queue, sizeBytes }: Condi
 type Names = Readonly<Record<AxisName, string>>;
 
 /**
- * Like the fields of a chessboard: of two cells that differ by one step of one condition, each is in another half, so that
- * both halves have every value of every condition.
+ * Like the fields of a chessboard: of two cells that differ by one step of one condition, each is in another
+ * half, so that both halves have every value of every condition.
  */
 function halfOf(names: Names): Half {
   const steps = Object.entries(names).map(([axis, name]) =>

@@ -22,8 +22,9 @@ export interface MeasuredWay {
 }
 
 /**
- * Sorts lines into the ways that a seed has, in the order of the grid and of the drawn topologies; failed transfers count nowhere.
- * Throws a refusal when a line belongs to no way: what was measured under other conditions than those of today must not be judged by these.
+ * Sorts lines into the ways that a seed has, in the order of the grid and of the drawn topologies; failed
+ * transfers count nowhere. Throws a refusal when a line belongs to no way: what was measured under other
+ * conditions than those of today must not be judged by these.
  */
 export function measuredWays(seed: number, lines: readonly TransferLine[]): MeasuredWay[] {
   const byWay = Map.groupBy(lines, keyOf);

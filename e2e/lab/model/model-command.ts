@@ -25,7 +25,10 @@ export const MODEL_NAME = 'model';
 const PRESETS = { repeat: '10', topologies: '15', cut: '30', 'at-once': '4', seed: '1' } as const;
 /** What is measured in some minutes. */
 const QUICK = { ...PRESETS, repeat: '2', topologies: '3' } as const;
-/** Drawn topologies take longer to set up, and it is many of them that tell: each way half as often as a cell of the grid. */
+/**
+ * Drawn topologies take longer to set up, and it is many of them that tell: each way half as often as a cell
+ * of the grid.
+ */
 const REPEATS_OF_DRAWN = 0.5;
 
 const OPTIONS = {

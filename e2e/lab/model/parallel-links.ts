@@ -1,4 +1,7 @@
-/** Links that know nothing of each other, each with a client and an origin: one cell of the grid goes on at each of them. */
+/**
+ * Links that know nothing of each other, each with a client and an origin: one cell of the grid goes on at
+ * each of them.
+ */
 import type { Scenario } from '../experiment.ts';
 import { startOriginAt } from '../hosts/origin-at.ts';
 import { originBytes } from '../hosts/origin-content.ts';

@@ -21,7 +21,10 @@ export interface Choice {
   readonly regret: number;
 }
 
-/** The choices in all drawn topologies that have a direct time and one over depots, as the planner would decide with these constants. */
+/**
+ * The choices in all drawn topologies that have a direct time and one over depots, as the planner would
+ * decide with these constants.
+ */
 export function choicesOf(ways: readonly MeasuredWay[], constants: FittedConstants = FITTED): Choice[] {
   const drawn = Map.groupBy(
     ways.filter(({ part }) => part === 'drawn'),
@@ -57,7 +60,10 @@ function depotsOf({ scenario, variant }: MeasuredWay): readonly string[] {
   return way?.kind === 'chain' ? way.depots : [];
 }
 
-/** The planner's rules: of each chain the fewest lanes that are as good as its best, and a chain only where it is clearly faster than direct. */
+/**
+ * The planner's rules: of each chain the fewest lanes that are as good as its best, and a chain only where it
+ * is clearly faster than direct.
+ */
 function choose(ways: readonly AskedWay[]): AskedWay | undefined {
   const direct = ways.find(({ way }) => depotsOf(way).length === 0);
   const chains = Map.groupBy(

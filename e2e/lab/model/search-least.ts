@@ -12,8 +12,9 @@ const LEAST_STEP = 1 / 4096;
 const LEAST_GAIN = 1e-9;
 
 /**
- * The point of least cost that is found from `start` on: along one coordinate after the other, over its whole range first, then by steps that
- * halve. Always the same for one cost; a coordinate on which the cost does not depend stays where it is.
+ * The point of least cost that is found from `start` on: along one coordinate after the other, over its whole
+ * range first, then by steps that halve. Always the same for one cost; a coordinate on which the cost does
+ * not depend stays where it is.
  */
 export function searchLeast(
   start: readonly number[],

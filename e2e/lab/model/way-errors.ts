@@ -35,8 +35,8 @@ export function predictedSeconds(
 }
 
 /**
- * The errors of all ways of which one can be told: where transfers were cut and the model says at least as long as that, it may be
- * right; where it says less, it is off by that much or more.
+ * The errors of all ways of which one can be told: where transfers were cut and the model says at least as
+ * long as that, it may be right; where it says less, it is off by that much or more.
  */
 export function errorsOf(ways: readonly MeasuredWay[], constants: FittedConstants = FITTED): WayError[] {
   return ways.flatMap((way) => {
@@ -65,7 +65,10 @@ export function ratioOf(way: MeasuredWay, predicted = predictedSeconds(way)): Es
   );
 }
 
-/** The error that a model without any would have in half of all such measurements: what the spread of so few transfers makes of it. */
+/**
+ * The error that a model without any would have in half of all such measurements: what the spread of so few
+ * transfers makes of it.
+ */
 export function errorOfSpread({ low, high }: Interval): number {
   return (HALF_OF_NORMAL / (2 * NORMAL_95)) * Math.log(high / low);
 }

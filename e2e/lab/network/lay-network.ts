@@ -10,8 +10,8 @@ import type { EmulatedLink, Topology, Wire } from './topology.ts';
 /** Of every link, as on Ethernet. */
 const MTU_BYTES = 1500;
 /**
- * What waits for the emulator: 24 ms of 1 Gbit/s, 240 ms of 100 Mbit/s. A longer stall drops packets, which are counted;
- * without a bound it would only be a spike of delay that nobody sees.
+ * What waits for the emulator: 24 ms of 1 Gbit/s, 240 ms of 100 Mbit/s. A longer stall drops packets, which
+ * are counted; without a bound it would only be a spike of delay that nobody sees.
  */
 export const DEVICE_QUEUE_PACKETS = 2000;
 /** Both ends of a wire have it: a device without ARP sends to its own address, and that must be the peer's. */

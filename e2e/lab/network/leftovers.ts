@@ -37,7 +37,10 @@ export function claimLab(): Lab {
   return { prefix, folder };
 }
 
-/** Ends what runs in a lab's namespaces and removes them, its folder and its record. At once, without waiting for anybody. */
+/**
+ * Ends what runs in a lab's namespaces and removes them, its folder and its record. At once, without waiting
+ * for anybody.
+ */
 export function removeLab({ prefix, folder }: Lab): void {
   const names = namespacesWith(`${prefix}-`);
   killInside(names);

@@ -31,7 +31,10 @@ export interface Network {
   readonly setReceiveBuffer: (site: string, bytes: number) => void;
   /** Sets what connections that a site opens or accepts from now on send with. */
   readonly setCongestionControl: (site: string, name: CongestionControl) => void;
-  /** Changes links while traffic flows; named by their two ends in either order, `direction` is from `from` to `to` or both. */
+  /**
+   * Changes links while traffic flows; named by their two ends in either order, `direction` is from `from` to
+   * `to` or both.
+   */
   readonly setLink: (
     link: { readonly from: string; readonly to: string; readonly direction: LinkDirection | 'both' },
     change: Partial<DirectionSettings>,

@@ -23,7 +23,10 @@ export function endsOf(link: EmulatedLink | Wire): readonly [string, string] {
   return 'wire' in link ? link.wire : link.between;
 }
 
-/** The first IPv4 address of each site, in the order of the sites. Each has a /16 of its own: who shares one counts as neighbours, and no site is that of another. */
+/**
+ * The first IPv4 address of each site, in the order of the sites. Each has a /16 of its own: who shares one
+ * counts as neighbours, and no site is that of another.
+ */
 export function siteAddresses(topology: Topology): ReadonlyMap<string, string> {
   return new Map(Object.keys(topology.sites).map((site, index) => [site, `10.${index + 1}.77.1`]));
 }
@@ -34,9 +37,9 @@ export function addressAt(first: string, place: number): string {
 }
 
 /**
- * For each site, the link it sends on towards each other site: the ways of least RTT, then fewest links, then earliest
- * links (Dijkstra). No two ways are equally good, so the way back is the way there. A site that cannot be reached has no
- * entry.
+ * For each site, the link it sends on towards each other site: the ways of least RTT, then fewest links, then
+ * earliest links (Dijkstra). No two ways are equally good, so the way back is the way there. A site that
+ * cannot be reached has no entry.
  */
 export function nextLinks(topology: Topology): ReadonlyMap<string, ReadonlyMap<string, EmulatedLink | Wire>> {
   const sites = Object.keys(topology.sites);

@@ -38,8 +38,8 @@ export function creditedBps(line: TransferLine): number {
 }
 
 /**
- * Sorts lines into cells, in the plan's order; a cell without lines is left out. Throws a refusal when a line belongs to
- * no cell: a page must not pass over what was measured.
+ * Sorts lines into cells, in the plan's order; a cell without lines is left out. Throws a refusal when a line
+ * belongs to no cell: a page must not pass over what was measured.
  */
 export function cellsOf(plan: ReportPlan, lines: readonly TransferLine[]): Cell[] {
   const byCell = Map.groupBy(lines, ({ scenario, variant }) => cellKey(scenario, variant));

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { intervalChart } from './interval-chart.ts';
 import { lineChart, spread } from './line-chart.ts';
 
-/** Whether tags are closed in order and no bare `<`, `>` or `&` is left; enough for what our own writer can get wrong. */
+/**
+ * Whether tags are closed in order and no bare `<`, `>` or `&` is left; enough for what our own writer can
+ * get wrong.
+ */
 function isWellFormed(xml: string): boolean {
   const open: string[] = [];
   const rest = xml.replaceAll(/<(\/?)([a-z]+)((?: [\w:-]+="[^"<]*")*)(\/?)>/g, (_, end, name, __, alone) => {

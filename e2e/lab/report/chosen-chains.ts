@@ -20,8 +20,8 @@ export function chosenChains({ lines }: Cell): string {
 }
 
 /**
- * What of a cell went through a chain: of the planner's own choices only the transfers that say so, for `auto` may as well
- * go direct, and then it says nothing about chains. Undefined when nothing is left.
+ * What of a cell went through a chain: of the planner's own choices only the transfers that say so, for
+ * `auto` may as well go direct, and then it says nothing about chains. Undefined when nothing is left.
  */
 export function throughChain(cell: Cell): Cell | undefined {
   if (cell.variant.id !== 'auto') return cell;

@@ -3,7 +3,10 @@ import { type Estimate, median, ratioOfMedians } from '../results/statistics.ts'
 import type { TransferLine } from '../results/transfer-line.ts';
 import { type Cell, creditedBps } from './cells.ts';
 
-/** What may be said of two variants: `unclear` when the interval of their ratio holds 1, `untold` with too few transfers. */
+/**
+ * What may be said of two variants: `unclear` when the interval of their ratio holds 1, `untold` with too few
+ * transfers.
+ */
 export type Verdict = 'faster' | 'slower' | 'unclear' | 'untold';
 
 export interface Comparison {
@@ -21,7 +24,10 @@ export function compareCells(ours: Cell, other: Cell): Comparison | null {
   return { ratio, verdict: verdictOf(ratio, Math.min(ours.lines.length, other.lines.length)) };
 }
 
-/** Values of transfers that shared a repeat and the random numbers of their links, which those of runs with different seeds do not. */
+/**
+ * Values of transfers that shared a repeat and the random numbers of their links, which those of runs with
+ * different seeds do not.
+ */
 export function pairsOf(
   ours: readonly TransferLine[],
   others: readonly TransferLine[],

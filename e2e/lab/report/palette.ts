@@ -1,8 +1,9 @@
 import { type Attributes, element, type Markup } from './svg.ts';
 
 /**
- * One colour for light and one for dark pages: the hues of Okabe and Ito (Color Universal Design, 2008), which colour-blind
- * people tell apart, darkened or lightened until each stands out from its background at 3:1 or more.
+ * One colour for light and one for dark pages: the hues of Okabe and Ito (Color Universal Design, 2008),
+ * which colour-blind people tell apart, darkened or lightened until each stands out from its background at
+ * 3:1 or more.
  */
 const COLOURS: readonly (readonly [light: string, dark: string])[] = [
   ['#57606a', '#a8b1bb'],

@@ -20,8 +20,8 @@ const HEAD = [
 ];
 
 /**
- * The table of the README: plain tools, the strongest rivals and the planner, in Mbit/s. The rivals are picked by row, and
- * in each row the best is bold, whoever it is. Rows without lines are left out.
+ * The table of the README: plain tools, the strongest rivals and the planner, in Mbit/s. The rivals are
+ * picked by row, and in each row the best is bold, whoever it is. Rows without lines are left out.
  */
 export function readmeTable(plan: ReportPlan, lines: readonly TransferLine[], quoted: readonly QuotedRow[]) {
   const rows = byScenario(cellsOf(plan, lines));

@@ -32,7 +32,10 @@ export interface ReportVariant {
   readonly label: string;
   /** Goes through a master of ours, whatever it then chooses; the sentences compare these with the others. */
   readonly isLonghaul: boolean;
-  /** Connections of the client's own, at once; 1 when left out. What a client does by itself is compared with its like. */
+  /**
+   * Connections of the client's own, at once; 1 when left out. What a client does by itself is compared with
+   * its like.
+   */
   readonly clientConnections?: number;
   /** Id of the variant that it differs from in one thing only; a sentence compares the two. */
   readonly baseline?: string;

@@ -9,7 +9,10 @@ import type { Section } from './page-parts.ts';
 /** More failures than these are counted, not listed. */
 const MOST_LISTED_FAILURES = 40;
 
-/** How busy the machine was while lines were measured: said beside tables that are read without the rest of their page. */
+/**
+ * How busy the machine was while lines were measured: said beside tables that are read without the rest of
+ * their page.
+ */
 export function busySentence(lines: readonly TransferLine[]): string {
   const load = `The machine’s load was ${median(lines.map((line) => line.load)).toFixed(1)} in the median meanwhile`;
   const lateIn = (some: readonly TransferLine[]) => some.filter(isLate).length;

@@ -28,9 +28,10 @@ const REPORTS: Readonly<Record<ReportKind, (plan: ReportPlan, cells: readonly Ce
 };
 
 /**
- * Makes a page of one result or of several of the same experiment: `<date>-<experiment>.md`, with `-quick` when all runs
- * were quick, and its charts beside it. A page of the same day and experiment is replaced. Throws a refusal when a result
- * cannot be read, when they do not go together, are empty, or do not belong to the plan.
+ * Makes a page of one result or of several of the same experiment: `<date>-<experiment>.md`, with `-quick`
+ * when all runs were quick, and its charts beside it. A page of the same day and experiment is replaced.
+ * Throws a refusal when a result cannot be read, when they do not go together, are empty, or do not belong to
+ * the plan.
  */
 export function writeReport(request: {
   readonly resultFiles: readonly string[];

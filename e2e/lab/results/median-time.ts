@@ -7,7 +7,10 @@ export interface MedianTime {
   readonly isBound: boolean;
 }
 
-/** The median of transfers of which those that were cut took longer than any other: a time where it is not among these. */
+/**
+ * The median of transfers of which those that were cut took longer than any other: a time where it is not
+ * among these.
+ */
 export function medianTime(lines: readonly Pick<TransferLine, 'seconds' | 'cut'>[]): MedianTime {
   const whole = lines.filter(({ cut }) => !cut).length;
   return {

@@ -54,9 +54,9 @@ export function readResults(file: string): Results {
 const sidecarOf = (file: string) => `${file}.run.json`;
 
 /**
- * Opens a result for writing. A missing or empty file begins anew; an unfinished run of the same plan goes on, without
- * the line that a crash may have torn; a finished one is moved to `<file>.previous` first. Throws a refusal, and changes
- * nothing, when the file belongs to something else.
+ * Opens a result for writing. A missing or empty file begins anew; an unfinished run of the same plan goes
+ * on, without the line that a crash may have torn; a finished one is moved to `<file>.previous` first. Throws
+ * a refusal, and changes nothing, when the file belongs to something else.
  */
 export function openLineFile<Line>(file: string, wanted: RunInfo, schema: z.ZodType<Line>): LineFile<Line> {
   mkdirSync(dirname(file), { recursive: true });

@@ -55,9 +55,9 @@ export function meanInterval(values: readonly number[]): Estimate {
 }
 
 /**
- * Mean of the strata's means, each stratum weighing the same, with a 95 % interval: the variances of the means add, the
- * degrees of freedom follow Welch and Satterthwaite (Biometrics Bulletin 2(6), 1946). What differs *between* strata does
- * not widen the interval. Strata with one value add no variance.
+ * Mean of the strata's means, each stratum weighing the same, with a 95 % interval: the variances of the
+ * means add, the degrees of freedom follow Welch and Satterthwaite (Biometrics Bulletin 2(6), 1946). What
+ * differs *between* strata does not widen the interval. Strata with one value add no variance.
  */
 export function stratifiedMeanInterval(strata: readonly (readonly number[])[]): Estimate {
   const value = mean(strata.map(mean));
@@ -71,9 +71,10 @@ export function stratifiedMeanInterval(strata: readonly (readonly number[])[]): 
 }
 
 /**
- * Median with an interval by order statistics, free of any assumption about the distribution (David and Nagaraja, Order
- * Statistics, 3rd ed., section 7.1): the number of values below the median is binomial with 1/2. `coverage` is the true
- * probability, at least 0.95 from 6 values on; below that the interval is the whole range and `coverage` what it is worth.
+ * Median with an interval by order statistics, free of any assumption about the distribution (David and
+ * Nagaraja, Order Statistics, 3rd ed., section 7.1): the number of values below the median is binomial with
+ * 1/2. `coverage` is the true probability, at least 0.95 from 6 values on; below that the interval is the
+ * whole range and `coverage` what it is worth.
  */
 export function medianInterval(values: readonly number[]): Estimate & { readonly coverage: number } {
   const ordered = sorted(values);

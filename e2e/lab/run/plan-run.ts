@@ -19,7 +19,10 @@ export interface RunOptions {
   /** Left out: the experiment's own. */
   readonly cutSeconds?: number;
   readonly seed: number;
-  /** `measured`: the master is told of no link, and each scenario has an overlay of its own. Left out: it is told the topology's. */
+  /**
+   * `measured`: the master is told of no link, and each scenario has an overlay of its own. Left out: it is
+   * told the topology's.
+   */
   readonly links?: 'typed' | 'measured';
 }
 
@@ -84,7 +87,10 @@ export function planRun(asked: Experiment, options: RunOptions): RunPlan {
   };
 }
 
-/** The same experiment with masters that know what depots measure: what one scenario has taught must not count in another. */
+/**
+ * The same experiment with masters that know what depots measure: what one scenario has taught must not count
+ * in another.
+ */
 function untold(experiment: Experiment): Experiment {
   return {
     ...experiment,
@@ -163,9 +169,9 @@ function refuseUnknown(
 }
 
 /**
- * Scenarios with the same key differ only in what can be changed while a network lives; routes follow the delays. What origin
- * and depots send with and receive into cannot: depots and rivals keep connections from one scenario to the next, and these
- * keep what they began with.
+ * Scenarios with the same key differ only in what can be changed while a network lives; routes follow the
+ * delays. What origin and depots send with and receive into cannot: depots and rivals keep connections from
+ * one scenario to the next, and these keep what they began with.
  */
 function stageKey(scenario: Scenario): string {
   if (scenario.isUntold) return scenario.id;

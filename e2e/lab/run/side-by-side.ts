@@ -4,7 +4,10 @@ export interface Task {
   readonly run: () => Promise<void>;
 }
 
-/** Does all tasks in about their order, so many at once where none needs what another one uses. Rejects with the first failure, when those that run have ended. */
+/**
+ * Does all tasks in about their order, so many at once where none needs what another one uses. Rejects with
+ * the first failure, when those that run have ended.
+ */
 export async function sideBySide(tasks: readonly Task[], atOnce: number): Promise<void> {
   const waiting = [...tasks];
   const used = new Set<string>();

@@ -1,4 +1,7 @@
-/** UDP probes of the self-test: `reflect HOST` sends back what comes; `probe HOST PORT COUNT BATCH INTERVAL_MS BYTES` asks it. */
+/**
+ * UDP probes of the self-test: `reflect HOST` sends back what comes; `probe HOST PORT COUNT BATCH INTERVAL_MS
+ * BYTES` asks it.
+ */
 import { createSocket } from 'node:dgram';
 
 /** After so long without an answer the rest counts as lost, in milliseconds. */

@@ -103,7 +103,10 @@ export interface OwnTime {
   readonly spreadMs: number;
 }
 
-/** Measures that with a link that has no delay: a machine that shares its processors is late by milliseconds at times. */
+/**
+ * Measures that with a link that has no delay: a machine that shares its processors is late by milliseconds
+ * at times.
+ */
 export async function measureOwnTime(probes: Probes): Promise<OwnTime> {
   await probes.setLink('both', { delayMs: 0, loss: { kind: 'none' } });
   const rttsMs = (await rttsOf(probes, 10)).filter((rttMs) => rttMs !== null);
@@ -227,7 +230,10 @@ export async function checkRates(probes: Probes): Promise<SelfTestLine[]> {
   return rows;
 }
 
-/** A row of links in series, one TCP flow through all of them: what it carries, and how late the emulator is meanwhile. */
+/**
+ * A row of links in series, one TCP flow through all of them: what it carries, and how late the emulator is
+ * meanwhile.
+ */
 export async function checkSeries(rateBps: number): Promise<SelfTestLine[]> {
   const network = await startNetwork(rowOfSites(4, 2, rateBps), { seed: 1 });
   try {
@@ -260,7 +266,10 @@ export async function checkSeries(rateBps: number): Promise<SelfTestLine[]> {
   }
 }
 
-/** A burst into a slow link: drops begin when the queue has its bytes, and what is last in it waits for all before it. */
+/**
+ * A burst into a slow link: drops begin when the queue has its bytes, and what is last in it waits for all
+ * before it.
+ */
 export async function checkQueue(probes: Probes): Promise<SelfTestLine[]> {
   const { spreadMs } = await measureOwnTime(probes);
   await probes.setLink('backward', { delayMs: 5, rateBps: SERIES_RATE_BPS, loss: { kind: 'none' } });

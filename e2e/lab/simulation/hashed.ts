@@ -1,6 +1,6 @@
 /**
- * Draws that depend on names alone: the same for the same numbers, without a stream that has to be kept. So a world of a
- * hundred thousand networks needs no table of their ways to each other.
+ * Draws that depend on names alone: the same for the same numbers, without a stream that has to be kept. So a
+ * world of a hundred thousand networks needs no table of their ways to each other.
  */
 export class Hashed {
   readonly #seed: number;

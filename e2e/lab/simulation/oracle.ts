@@ -14,7 +14,10 @@ export interface Download {
   readonly atMs: number;
 }
 
-/** Depots near each end that the oracle tries: of 12 depots it misses the best of all chains by 0.2 % in the mean, by 5 % at worst. */
+/**
+ * Depots near each end that the oracle tries: of 12 depots it misses the best of all chains by 0.2 % in the
+ * mean, by 5 % at worst.
+ */
 const TRIED_AT_EACH_END = 10;
 /** Of those, tried as the first and the last of three. */
 const TRIED_OF_THREE = 5;
@@ -22,7 +25,10 @@ const LANES = [1, 2, 4, 8] as const;
 /** Everything is fetched over TLS. */
 const SET_UP = { clientTls: true, originTls: true } as const;
 
-/** How long a way really takes at its moment, by the models that the planner has, too: only what is known of the legs can differ. */
+/**
+ * How long a way really takes at its moment, by the models that the planner has, too: only what is known of
+ * the legs can differ.
+ */
 export function trueSeconds(world: World, download: Download, { depots, lanes }: Way): number {
   return chainSeconds(trueLegs(world, download, depots), download.sizeBytes, SET_UP, lanes);
 }

@@ -37,7 +37,10 @@ interface ToldDownload {
 
 /** What a simulated world says to the master that is simulated with it, and asks it. */
 export type PlannerOrder =
-  /** Before anything else: what is typed in of the depots, how many there are, and where a master before this one has left what it had learned. */
+  /**
+   * Before anything else: what is typed in of the depots, how many there are, and where a master before this
+   * one has left what it had learned.
+   */
   | {
       readonly type: 'begin';
       readonly depots: number;

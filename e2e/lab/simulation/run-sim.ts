@@ -76,11 +76,17 @@ export const RESTART_BEFORE = WINDOWS / 2;
 const NEAREST = 20;
 /** Other depots that a depot's links are known to: near ones, and any. */
 const NEIGHBOURS = { near: 8, any: 12 };
-/** Share of depots that report half the round trip, three times the goodput, no loss, and downloads in half the time; and of client networks that complain of everything. */
+/**
+ * Share of depots that report half the round trip, three times the goodput, no loss, and downloads in half
+ * the time; and of client networks that complain of everything.
+ */
 const LYING = { depots: 0.1, prefixes: 0.01 };
 /** Who is informed hears of the links between depots so often. */
 const INFORMED_EVERY_MS = 3_600_000;
-/** Depots test the links between them so often, by about so many bytes: with all neighbours that one has, about 20 MB an hour. */
+/**
+ * Depots test the links between them so often, by about so many bytes: with all neighbours that one has,
+ * about 20 MB an hour.
+ */
 const TESTED = { everyMs: 7_200_000, bytes: 1_000_000 };
 /** What a connection that is opened and closed weighs. */
 const PROBE_BYTES = 500;
@@ -309,7 +315,10 @@ class Simulation {
     };
   }
 
-  /** Each site has a master and a depot; the master that is asked sees the round trip to the client, in its own kernel. */
+  /**
+   * Each site has a master and a depot; the master that is asked sees the round trip to the client, in its
+   * own kernel.
+   */
   #seeClient(master: SimulatedMaster, { client, atMs }: Download, number: number): void {
     const order = [client.number, Math.floor(atMs / CATCHMENT_MS)];
     const sites = this.#nearest(
@@ -327,7 +336,10 @@ class Simulation {
     master.tell({ ...told, from: masterOf(`d${site.end.number}`), clients, origins: [] });
   }
 
-  /** What the depots of a chain tell of their connections to each other: who sends can tell. Lanes share a leg; each is as fast as it would be alone, or has its part of the line. */
+  /**
+   * What the depots of a chain tell of their connections to each other: who sends can tell. Lanes share a
+   * leg; each is as fast as it would be alone, or has its part of the line.
+   */
   #report(master: SimulatedMaster, download: Download, { depots, lanes }: Way, number: number): void {
     const legs = trueLegs(this.#world, download, depots);
     for (const [at, receiver] of depots.slice(0, -1).entries()) {
@@ -347,7 +359,10 @@ class Simulation {
     }
   }
 
-  /** What depots find by tests of the links between them: one after the other, each after its time. All were tested before the first download. */
+  /**
+   * What depots find by tests of the links between them: one after the other, each after its time. All were
+   * tested before the first download.
+   */
   #testLinks(master: SimulatedMaster, atMs: number): void {
     const count = this.#neighbours.length;
     const until = count + Math.floor((atMs / TESTED.everyMs) * count);

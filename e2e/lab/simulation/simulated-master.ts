@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { PlannerAnswer, PlannerOrder } from './planner-port.ts';
 
-/** Where memory is plentiful Node collects none of it for long: what a master needs is seen where it has no more. It ends where that is too little. */
+/**
+ * Where memory is plentiful Node collects none of it for long: what a master needs is seen where it has no
+ * more. It ends where that is too little.
+ */
 export const HEAP_MB = 320;
 
 /** Orders that are not answered. */

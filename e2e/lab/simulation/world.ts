@@ -11,9 +11,15 @@ export interface WorldSize {
 
 /** Where depots and origins stand. */
 export interface WorldShape {
-  /** Of a hundred origins so many are content networks, with servers in the largest cities: everybody meets the nearest one. */
+  /**
+   * Of a hundred origins so many are content networks, with servers in the largest cities: everybody meets
+   * the nearest one.
+   */
   readonly contentPercent: number;
-  /** Of a hundred origins so many stand in the city of the client network of their number: the more popular both are, the more often they meet. */
+  /**
+   * Of a hundred origins so many stand in the city of the client network of their number: the more popular
+   * both are, the more often they meet.
+   */
   readonly localPercent: number;
   /** Depots stand in so many cities. */
   readonly depotCities: number;
@@ -60,8 +66,9 @@ const LOSS = { median: 1e-5, spread: 1.5, tailShare: 0.06, tailOf: 5e-4, tailTo:
 const MIB = 1_048_576;
 
 /**
- * A drawn internet: ends in cities and systems; ways between them by distance, with detours, losses with a tail, and hours
- * in which they are full. Everything is a function of the seed, of who is asked for and of the time: nothing is stored.
+ * A drawn internet: ends in cities and systems; ways between them by distance, with detours, losses with a
+ * tail, and hours in which they are full. Everything is a function of the seed, of who is asked for and of
+ * the time: nothing is stored.
  */
 export class World {
   readonly size: WorldSize;

@@ -1,6 +1,7 @@
 /**
- * A client that asks all the time: `node ask-main.ts --url <url> [--ca <file>] --every <ms>`. Each question has a connection of
- * its own and waits for nobody else's answer; `{n}` in the URL is its number. Tells its parent of each answer.
+ * A client that asks all the time: `node ask-main.ts --url <url> [--ca <file>] --every <ms>`. Each question
+ * has a connection of its own and waits for nobody else's answer; `{n}` in the URL is its number. Tells its
+ * parent of each answer.
  */
 import { readFileSync } from 'node:fs';
 import http from 'node:http';

@@ -22,8 +22,9 @@ interface BirdSpec {
 }
 
 /**
- * Starts BIRD at a site; what it says goes to `bird.log` in the site's folder, and it is told what to do at `bird.ctl`. Gives where
- * that is. It must answer within 150 ms whatever else the machine does: a router has a processor for itself, as the emulator has.
+ * Starts BIRD at a site; what it says goes to `bird.log` in the site's folder, and it is told what to do at
+ * `bird.ctl`. Gives where that is. It must answer within 150 ms whatever else the machine does: a router has
+ * a processor for itself, as the emulator has.
  */
 export async function startBird({ network, site, example, values = [], bfdMs }: BirdSpec): Promise<string> {
   const folder = join(network.folder, site);

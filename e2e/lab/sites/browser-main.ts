@@ -1,7 +1,8 @@
 /**
- * A browser at the client whose add-on knows the masters' one name: `node browser-main.ts --kind <chromium|firefox> --ca <file>
- * --spki <base64> --master <url> --private <host>... [--name-server <address>]`. Tells its parent `{ downloads: <folder> }`, then `{ running: <url> }` for each
- * URL that it is sent, once the add-on has had the file come through depots, or `{ failure }`. Ends when the parent is gone.
+ * A browser at the client whose add-on knows the masters' one name: `node browser-main.ts --kind
+ * <chromium|firefox> --ca <file> --spki <base64> --master <url> --private <host>... [--name-server
+ * <address>]`. Tells its parent `{ downloads: <folder> }`, then `{ running: <url> }` for each URL that it is
+ * sent, once the add-on has had the file come through depots, or `{ failure }`. Ends when the parent is gone.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

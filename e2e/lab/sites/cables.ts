@@ -1,7 +1,10 @@
 import { runIp } from '../network/namespaces.ts';
 import type { Network } from '../network/network.ts';
 
-/** What both ends of a cable have, see `network/lay-network`; a host with another one hears nothing and is not heard. */
+/**
+ * What both ends of a cable have, see `network/lay-network`; a host with another one hears nothing and is not
+ * heard.
+ */
 const CABLE_MAC = '02:00:00:00:00:01';
 const DEAF_MAC = '02:00:00:00:00:99';
 

@@ -1,6 +1,6 @@
 /**
- * A name server: `node names-main.ts --host <address> --name <name>=<address>[,<address>...]...`. Tells its parent `{ ready: { url } }`
- * and ends with it.
+ * A name server: `node names-main.ts --host <address> --name <name>=<address>[,<address>...]...`. Tells its
+ * parent `{ ready: { url } }` and ends with it.
  */
 import { parseArgs } from 'node:util';
 import { startNamesServer } from '../../overlay/names-server.ts';

@@ -18,7 +18,10 @@ export interface SiteBus {
   readonly start: (site: string) => void;
   /** Ends it at once, as when the machine loses power. */
   readonly kill: (site: string) => Promise<void>;
-  /** What a master's configuration says of the bus: its own site's server first. `name` is who it speaks as, usually the site. */
+  /**
+   * What a master's configuration says of the bus: its own site's server first. `name` is who it speaks as,
+   * usually the site.
+   */
   readonly configOf: (site: string, name?: string) => SiteBusConfig;
 }
 

@@ -1,6 +1,7 @@
 /**
- * A master that hears every depot of an overlay once a second and tells the others: `node teller-main.ts --site <name> --server <url>
- * [--cert <file> --key <file> --ca <file>] --depots <n> --links <of each>`. It says that it is ready when all was told once.
+ * A master that hears every depot of an overlay once a second and tells the others: `node teller-main.ts
+ * --site <name> --server <url> [--cert <file> --key <file> --ca <file>] --depots <n> --links <of each>`. It
+ * says that it is ready when all was told once.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

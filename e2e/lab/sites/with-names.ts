@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Network } from '../network/network.ts';
 
 /**
- * Programs of a network's hosts that find these names as DNS would tell them, each name with its address: in mounts that only what
- * is started so sees. Gives the command that starts another one.
+ * Programs of a network's hosts that find these names as DNS would tell them, each name with its address: in
+ * mounts that only what is started so sees. Gives the command that starts another one.
  */
 export function withNames(
   { folder }: Network,

@@ -7,9 +7,9 @@ import type { TransferRequest } from '../transfers/transfer.ts';
 const ANSWER_SECONDS = 5;
 
 /**
- * The plan that a client was just given at a master's URL: within a minute the master gives the same one again. A URL that
- * names its way and not the file's size is asked with it, because a prediction is of a size. Undefined where a plan cannot
- * be had without a redirect.
+ * The plan that a client was just given at a master's URL: within a minute the master gives the same one
+ * again. A URL that names its way and not the file's size is asked with it, because a prediction is of a
+ * size. Undefined where a plan cannot be had without a redirect.
  */
 export async function planBehind(
   network: Network,
@@ -33,8 +33,9 @@ export async function planBehind(
 }
 
 /**
- * Whether a plan that was asked for behind a download is surely the one that led it, by the job of the address that it came from: where more has become known meanwhile the
- * master gives another one. Without a ticket in that address only going directly tells.
+ * Whether a plan that was asked for behind a download is surely the one that led it, by the job of the
+ * address that it came from: where more has become known meanwhile the master gives another one. Without a
+ * ticket in that address only going directly tells.
  */
 export function hasLed({ decision, jobId }: PlanAnswer, ofAddress: string | undefined): boolean {
   return ofAddress === undefined ? decision === 'direct' : jobId === ofAddress;

@@ -26,7 +26,10 @@ export function fetchVariant(variant: Variant, request: TransferRequest): Promis
   return transferOf(variant)(request);
 }
 
-/** What a client needs to fetch a scenario's file in one of its ways; without a cut it has {@link LONGEST_TRANSFER_SECONDS}. */
+/**
+ * What a client needs to fetch a scenario's file in one of its ways; without a cut it has {@link
+ * LONGEST_TRANSFER_SECONDS}.
+ */
 export function requestOf(
   stage: Stage,
   scenario: Scenario,

@@ -16,9 +16,9 @@ const LOOK_MS = 150;
 const PATIENCE_MS = 2000;
 
 /**
- * The legs of a transfer, each as the depot at its sending end saw it, and the origin's as the last depot did: read from the
- * logs until every depot of `chain` has told and none says more, for tunnels end a little after the client has its last
- * byte. Legs of several tunnels of one job to the same neighbour are added up.
+ * The legs of a transfer, each as the depot at its sending end saw it, and the origin's as the last depot
+ * did: read from the logs until every depot of `chain` has told and none says more, for tunnels end a little
+ * after the client has its last byte. Legs of several tunnels of one job to the same neighbour are added up.
  */
 export async function legsOfJob(
   logs: ReadonlyMap<string, LogTail>,

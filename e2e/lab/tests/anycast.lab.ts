@@ -225,7 +225,8 @@ describe.skipIf(obstacle !== undefined)(
       await answerOf('pe');
       await expect.poll(sizes, { timeout: CASE_MS / 2 }).toEqual(browsers.map(() => SIZE));
       for (const { file } of browsers) expect(readFileSync(file).equals(originBytes(SIZE))).toBe(true);
-      // Either site has sent a part. The silent one counts what it had sent when it hears that nobody is there any more.
+      // Either site has sent a part. The silent one counts what it had sent when it hears that nobody is
+      // there any more.
       stage.heal('rj');
       for (const [site, before] of sent)
         await expect.poll(() => stage.sentBy(site), { timeout: SOON_MS }).toBeGreaterThan(before);

@@ -12,8 +12,8 @@ import { runExperiment } from '../run/run-experiment.ts';
 const REPEATS = 3;
 
 /**
- * What is compared where. 10 MiB leave slow start behind; with random losses it takes the whole file until a lucky start
- * no longer decides.
+ * What is compared where. 10 MiB leave slow start behind; with random losses it takes the whole file until a
+ * lucky start no longer decides.
  */
 const PARTS = [
   { id: 'loss0-big', sizeBytes: 10 * MIB, ways: ['direct', 'chain3', 'auto'] },

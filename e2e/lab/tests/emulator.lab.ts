@@ -29,8 +29,9 @@ const obstacle = labObstacle();
 const emulatorModule = pathToFileURL(`${import.meta.dirname.replace(/tests$/, 'emulator')}/emulator.ts`).href;
 
 /**
- * Three times the links of the other tests here, so that the emulator is not what they measure. More is the machine's affair, as is how late
- * it is meanwhile: two cores carry 500 Mbit/s alone and 384 beside other work, and just 1 Gbit/s. The self-test tells it of each.
+ * Three times the links of the other tests here, so that the emulator is not what they measure. More is the
+ * machine's affair, as is how late it is meanwhile: two cores carry 500 Mbit/s alone and 384 beside other
+ * work, and just 1 Gbit/s. The self-test tells it of each.
  */
 const SERIES_BPS = 300e6;
 

@@ -101,7 +101,8 @@ describe.skipIf(obstacle)(
 
     test('knows what a small window of the client leaves the direct way, though it sees it on short legs alone', async () => {
       const stage = await startStage({ scenarios: [narrow], variants: ['direct', 'auto'], seed: 1 });
-      // The first one may begin while depots test the links that it goes over: what such a test fills drops packets of a young connection (19 s for 13.5).
+      // The first one may begin while depots test the links that it goes over: what such a test fills drops
+      // packets of a young connection (19 s for 13.5).
       const direct: number[] = [];
       while (direct.length < DIRECT) direct.push((await fetchNext(stage, narrow, 'direct')).seconds);
       const downloads: Fetched[] = [];

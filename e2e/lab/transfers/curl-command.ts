@@ -3,7 +3,10 @@ import type { TransferRequest } from './transfer.ts';
 
 /** A client that cannot even connect for so long would only wait for the end of the experiment. */
 const CONNECT_TIMEOUT_SECONDS = 30;
-/** curl looks at its own deadline only when something happens after a redirect, so a stalled one is ended from outside. */
+/**
+ * curl looks at its own deadline only when something happens after a redirect, so a stalled one is ended from
+ * outside.
+ */
 export const DEADLINE_GRACE_SECONDS = 0.5;
 
 /** What curl 7.75 and later say about one finished transfer (`--write-out '%{json}'`); times in seconds. */

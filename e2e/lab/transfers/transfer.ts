@@ -1,6 +1,9 @@
 import type { Network } from '../network/network.ts';
 
-/** No transfer of the lab takes this long: one that does is cut, also where none shall be, so that an experiment always ends. */
+/**
+ * No transfer of the lab takes this long: one that does is cut, also where none shall be, so that an
+ * experiment always ends.
+ */
 export const LONGEST_TRANSFER_SECONDS = 1800;
 
 /** A file that a client fetches, and how long it may take. */

@@ -38,7 +38,10 @@ export function topologyIn(world: UnknownWorld, state: string): Topology {
   return { ...world.topology, links: world.topology.links.map((link) => asChanged(link, changed)) };
 }
 
-/** The downloads in their order: within a spell each pair has its turn before one comes again, in an order drawn anew. */
+/**
+ * The downloads in their order: within a spell each pair has its turn before one comes again, in an order
+ * drawn anew.
+ */
 export function drawDownloads(world: UnknownWorld, seed: number): PlannedDownload[] {
   const random = seededRandom(seed);
   return world.spells.flatMap((spell, at) => {
@@ -62,7 +65,10 @@ export function measuredPairs(world: UnknownWorld): (Pair & { readonly state: st
   return [...new Map(all.map((pair) => [JSON.stringify(pair), pair])).values()];
 }
 
-/** The ways that are measured of a pair in a state: direct, and the fastest chains by the true links, each with its best number of lanes. */
+/**
+ * The ways that are measured of a pair in a state: direct, and the fastest chains by the true links, each
+ * with its best number of lanes.
+ */
 export function bestWays(world: UnknownWorld, pair: Pair & { readonly state: string }, count: number): Way[] {
   const scenario = scenarioOf(world, pair);
   const rated = chainsOver(world.depots).map((depots) => {
@@ -105,7 +111,10 @@ export function scenarioOf(
   };
 }
 
-/** What two downloads must not have in common to go on at the same time: their ends, and links that one of them may fill. */
+/**
+ * What two downloads must not have in common to go on at the same time: their ends, and links that one of
+ * them may fill.
+ */
 export function occupiedBy(
   world: UnknownWorld,
   pair: Pair & { readonly state: string },

@@ -20,7 +20,10 @@ export const LAST = 20;
 /** A change is followed when so many downloads in a row have this score in the median. */
 const FOLLOWED = { downloads: 3, score: 0.9 } as const;
 
-/** The downloads of the last overlay in their order; a download that failed takes for ever, and one that was cut longer than until then. */
+/**
+ * The downloads of the last overlay in their order; a download that failed takes for ever, and one that was
+ * cut longer than until then.
+ */
 export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
   const oracle = lines.flatMap((line) => (line.kind === 'oracle' ? [line] : []));
   const auto = lines.flatMap((line) => (line.kind === 'auto' ? [line] : []));
@@ -60,12 +63,18 @@ export function hasOracle({ oracleSeconds }: Scored): boolean {
   return Number.isFinite(oracleSeconds);
 }
 
-/** The oracle's time over the download's: 1 is as good, 0 failed; of one that was cut the most that it can be. NaN without an oracle. */
+/**
+ * The oracle's time over the download's: 1 is as good, 0 failed; of one that was cut the most that it can be.
+ * NaN without an oracle.
+ */
 export function scoreOf({ line, oracleSeconds }: Scored): number {
   return oracleSeconds / secondsOf(line);
 }
 
-/** How much longer than the oracle's it took, as a share; infinite when it failed; of one that was cut the least that it can be. NaN without an oracle. */
+/**
+ * How much longer than the oracle's it took, as a share; infinite when it failed; of one that was cut the
+ * least that it can be. NaN without an oracle.
+ */
 export function regretOf(scored: Scored): number {
   return 1 / scoreOf(scored) - 1;
 }
@@ -103,7 +112,10 @@ export function followings(scored: readonly Scored[]): Following[] {
   });
 }
 
-/** Of each first download of a pair, the direct time over its own; left out where direct failed, and where both were cut. */
+/**
+ * Of each first download of a pair, the direct time over its own; left out where direct failed, and where
+ * both were cut.
+ */
 export function firstsAgainstDirect(scored: readonly Scored[]): number[] {
   return scored
     .filter(({ isFirst, directSeconds }) => isFirst && Number.isFinite(directSeconds))
@@ -118,7 +130,10 @@ export function inGroups<T>(all: readonly T[], size: number): T[][] {
   return groups;
 }
 
-/** Mean of |ln(measured / predicted)| of downloads that did not fail, where a plan is known: of one that was cut at least so much, and nothing where more was predicted. */
+/**
+ * Mean of |ln(measured / predicted)| of downloads that did not fail, where a plan is known: of one that was
+ * cut at least so much, and nothing where more was predicted.
+ */
 export function predictionError(scored: readonly Scored[]): number {
   const errors = scored.flatMap(({ line: { plan, seconds, isRight, cut } }) => {
     if (!plan || !isRight || (cut && plan.predictedSeconds > seconds)) return [];

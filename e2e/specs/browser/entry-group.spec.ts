@@ -52,7 +52,10 @@ const starts = (world: World, name: string, before: number) =>
     .slice(before)
     .map(({ headers }) => Number(/^bytes=([0-9]+)-/.exec(headers.range ?? '')?.[1] ?? 0));
 
-/** Ends a depot as a crash does, or has the kernel abort its connections first; or has it end by itself what runs, a second later. */
+/**
+ * Ends a depot as a crash does, or has the kernel abort its connections first; or has it end by itself what
+ * runs, a second later.
+ */
 async function end(world: World, id: Member, how: 'fin' | 'rst' | 'drain'): Promise<void> {
   const depot = world.overlay.depot(id);
   if (how === 'drain') {
@@ -110,7 +113,8 @@ test('a depot that drains takes nothing new: what begins goes to the other one',
   const before = await begin(user, world, name);
   const first = await servingDepot(world);
   process.kill(world.overlay.depot(first).pid, 'SIGTERM');
-  // Ten seconds for itself: one of four is rightly left alone when master and depot have taken more than the half of it to answer.
+  // Ten seconds for itself: one of four is rightly left alone when master and depot have taken more than the
+  // half of it to answer.
   await clickLink(user, world, '/slow/none/large-beside-drain.bin');
   await expectFile(user, 'large-beside-drain.bin');
   const beside = requestsOf(world, 'large-beside-drain.bin').map(({ headers }) => headers);

@@ -78,7 +78,8 @@ test('a download that the browser begins by itself comes through a tunnel that n
   await standTunnel(user, world);
   const name = 'begun-by-itself.bin';
   await world.overlay.depot('d1').kill();
-  // The next tunnel is over another depot, which the browser has never shown a ticket. Where master or depot are late, they are asked again half a minute later.
+  // The next tunnel is over another depot, which the browser has never shown a ticket. Where master or depot
+  // are late, they are asked again half a minute later.
   let visit = 0;
   await expect
     .poll(

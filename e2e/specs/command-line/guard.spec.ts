@@ -8,7 +8,10 @@ import { sha256Hex } from '../../overlay/sample-bytes.ts';
 
 test.use({ worldSpec: { unnamed: true } });
 
-/** The entry depot's address for a file, with a ticket fresh from the master. Who is led there himself has the depot connect before. */
+/**
+ * The entry depot's address for a file, with a ticket fresh from the master. Who is led there himself has the
+ * depot connect before.
+ */
 async function relayUrl(world: World, name: string): Promise<string> {
   const answer = await fetch(`${world.overlay.master.url}/v1/plans`, {
     method: 'POST',

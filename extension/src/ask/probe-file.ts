@@ -20,16 +20,19 @@ export function leftByDepot(probe: Exclude<Probe, { result: 'file' }>): Left {
 }
 
 /**
- * Of a name with several addresses Firefox tries none that has failed lately, and so may know only one that is gone: a question
- * at once finds no other one, but one a tenth of a second later does (measured).
+ * Of a name with several addresses Firefox tries none that has failed lately, and so may know only one that
+ * is gone: a question at once finds no other one, but one a tenth of a second later does (measured).
  */
 export const AGAIN_AFTER_MS = 250;
-/** It keeps such a list for each kind of look-up, and which one it goes by changes: each of two may know only what is gone (seen in its log). */
+/**
+ * It keeps such a list for each kind of look-up, and which one it goes by changes: each of two may know only
+ * what is gone (seen in its log).
+ */
 export const MOST_TRIES = 4;
 
 /**
- * Asks an entry depot, or the origin itself, for one byte of a file: for the origin that is one request either way, unless
- * connections break. Never rejects.
+ * Asks an entry depot, or the origin itself, for one byte of a file: for the origin that is one request
+ * either way, unless connections break. Never rejects.
  * @param atByte which byte; the first one unless a download is to go on from there.
  * @param version the headers that name the only version wanted; of a weak tag no origin shows a byte then.
  */
@@ -67,7 +70,10 @@ export async function greetDepot(location: string, signal: AbortSignal): Promise
   return (await whoIsAt(location, signal)) !== undefined;
 }
 
-/** The id of the depot that answers at this address, empty where it does not say; `undefined` where nobody does. Never rejects. */
+/**
+ * The id of the depot that answers at this address, empty where it does not say; `undefined` where nobody
+ * does. Never rejects.
+ */
 export async function whoIsAt(location: string, signal: AbortSignal): Promise<string | undefined> {
   const response = await ask(new URL('/healthz', location), signal);
   return response?.ok ? (response.headers.get(HEADERS.depot) ?? '') : undefined;

@@ -1,7 +1,10 @@
 import type { FeedbackRequest } from '@longhaul/shared';
 import { BARE_REQUEST } from './bare-request.ts';
 
-/** Tells a master how a download went, by the id of its plan: no address goes along. Whether it took that; never rejects. */
+/**
+ * Tells a master how a download went, by the id of its plan: no address goes along. Whether it took that;
+ * never rejects.
+ */
 export async function tellMaster(
   master: string,
   feedback: FeedbackRequest,

@@ -35,7 +35,10 @@ const HELD = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame'] };
 type BlockingEvent = Record<'addListener', (...args: unknown[]) => void> &
   Record<'removeListener' | 'hasListener', (listener: unknown) => boolean>;
 
-/** Chromium, which tells of an answer only when it cannot be led elsewhere any more: puts these rules in place of those before. */
+/**
+ * Chromium, which tells of an answer only when it cannot be led elsewhere any more: puts these rules in place
+ * of those before.
+ */
 export async function putRules(rules: readonly object[]): Promise<void> {
   const { getSessionRules, updateSessionRules } = api.declarativeNetRequest;
   const removeRuleIds = (await getSessionRules()).map(({ id }) => id);
@@ -43,8 +46,9 @@ export async function putRules(rules: readonly object[]): Promise<void> {
 }
 
 /**
- * Firefox, which alone lets an add-on hold an answer until it has said where the file comes from: gives what switches that on and
- * off. It carries the page along to where a redirect leads; a depot is shown no such thing.
+ * Firefox, which alone lets an add-on hold an answer until it has said where the file comes from: gives what
+ * switches that on and off. It carries the page along to where a redirect leads; a depot is shown no such
+ * thing.
  */
 export function holdAnswers(
   redirect: Redirect,

@@ -38,7 +38,10 @@ type LooseItem = { [K in keyof DownloadItem]?: DownloadItem[K] | null } & Pick<
   'id' | 'url' | 'state' | 'bytesReceived'
 > & { readonly cookieStoreId?: string };
 
-/** Of the dangers that browsers know, those that are of this one file; the others are of its kind, or not decided yet. */
+/**
+ * Of the dangers that browsers know, those that are of this one file; the others are of its kind, or not
+ * decided yet.
+ */
 const WARNED_OF = new Set(['url', 'host', 'content', 'unwanted', 'accountCompromise']);
 
 /** Whether this is where a container of Firefox keeps its cookies. Other browsers name no such place. */

@@ -9,8 +9,8 @@ export interface DownloadStart {
   /** More headers of its requests, also of resumed ones while the browser runs. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Whether it is to outlive the browser, which Firefox keeps it for only where it looks at no answer for the add-on: then a refusal is
-   * saved as the file, and whoever starts it has to look himself. Firefox only.
+   * Whether it is to outlive the browser, which Firefox keeps it for only where it looks at no answer for the
+   * add-on: then a refusal is saved as the file, and whoever starts it has to look himself. Firefox only.
    */
   readonly outlives?: boolean;
 }

@@ -13,8 +13,8 @@ export interface LeadRule {
 }
 
 /**
- * The rules of the add-on's own downloads, which hold for as long as the browser runs. Only Firefox lets an add-on lead those: it asks
- * the rules also when it resumes.
+ * The rules of the add-on's own downloads, which hold for as long as the browser runs. Only Firefox lets an
+ * add-on lead those: it asks the rules also when it resumes.
  */
 export interface LeadRules {
   lead(rule: LeadRule): Promise<void>;

@@ -28,7 +28,10 @@ export async function putMenus(entries: readonly MenuEntry[]): Promise<void> {
 /** Firefox names where a tab has its cookies, also to add-ons that may not see these. */
 type Tab = chrome.tabs.Tab & { readonly cookieStoreId?: string };
 
-/** Calls back with the entry's id, what it was called on, the page of that, and whether its tab is one of a container. */
+/**
+ * Calls back with the entry's id, what it was called on, the page of that, and whether its tab is one of a
+ * container.
+ */
 export function onMenu(
   callback: (id: string, url: string, page: string, isContained: boolean) => void,
 ): void {

@@ -5,8 +5,9 @@ const ID = 'held-key';
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Has pages that open from now on tell of clicks with a key held, or no longer. Only while the user has chosen a key: a script in
- * every page is more than the add-on needs otherwise. One after the other: what was asked for last counts.
+ * Has pages that open from now on tell of clicks with a key held, or no longer. Only while the user has
+ * chosen a key: a script in every page is more than the add-on needs otherwise. One after the other: what was
+ * asked for last counts.
  */
 export function watchClicks(isOn: boolean): Promise<void> {
   const result = turn.then(() => watch(isOn));

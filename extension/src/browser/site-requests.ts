@@ -12,7 +12,10 @@ function namesBelow(site: string): string {
   return /^[\d.]+$/.test(site) ? site : `*.${site}`;
 }
 
-/** Those kept last. Firefox wants every listener at once when it wakes the background: other storage answers too late. */
+/**
+ * Those kept last. Firefox wants every listener at once when it wakes the background: other storage answers
+ * too late.
+ */
 export function keptPatterns(): readonly string[] {
   return (localStorage.getItem(KEY) ?? '').split(' ').filter((pattern) => pattern !== '');
 }
@@ -21,7 +24,10 @@ export function keepPatterns(patterns: readonly string[]): void {
   localStorage.setItem(KEY, patterns.join(' '));
 }
 
-/** Tells of all requests of some addresses, whatever asks for them: scripts, pictures and films, too. Those of the add-on are its own affair. */
+/**
+ * Tells of all requests of some addresses, whatever asks for them: scripts, pictures and films, too. Those of
+ * the add-on are its own affair.
+ */
 export class SiteRequests {
   readonly #watcher: RequestWatcher;
   #patterns = '';

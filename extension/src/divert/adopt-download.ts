@@ -74,8 +74,8 @@ export class AdoptDownloads {
   }
 
   /**
-   * Where nobody judged it before, as behind a rule: the plan that the master gives the same client for the same address. That is the one
-   * that the rule has judged, and no other of those that redirects began with.
+   * Where nobody judged it before, as behind a rule: the plan that the master gives the same client for the
+   * same address. That is the one that the rule has judged, and no other of those that redirects began with.
    */
   async #orderFor(caught: Download, originUrl: string, set: Settings): Promise<TakeOrder | undefined> {
     const { askMaster, deadline } = this.#deps;

@@ -12,8 +12,9 @@ import { isDownloadAnswer } from './is-download-answer.ts';
 const NONE = -1;
 
 /**
- * Firefox holds an answer until this is settled: the order by which its file comes through depots, or why it does not; `undefined`
- * where that was no question. All is judged that is judged of a download, before a byte of the body has been read.
+ * Firefox holds an answer until this is settled: the order by which its file comes through depots, or why it
+ * does not; `undefined` where that was no question. All is judged that is judged of a download, before a byte
+ * of the body has been read.
  */
 export async function divertAnswer(
   held: HeldAnswer,

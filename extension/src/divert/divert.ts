@@ -11,8 +11,8 @@ interface DivertDependencies {
 }
 
 /**
- * The mode without a wasted byte: keeps what the browser diverts in step with the settings and with the master's health. Nothing
- * is diverted to a master that is not well.
+ * The mode without a wasted byte: keeps what the browser diverts in step with the settings and with the
+ * master's health. Nothing is diverted to a master that is not well.
  */
 export class Divert {
   readonly #deps: DivertDependencies;
@@ -23,8 +23,8 @@ export class Divert {
   }
 
   /**
-   * The settings have changed, the background has started, or it is time to look at the master. What has changed holds at once, by what
-   * is known of the master; nobody waits for what a silent one has to say.
+   * The settings have changed, the background has started, or it is time to look at the master. What has
+   * changed holds at once, by what is known of the master; nobody waits for what a silent one has to say.
    */
   async look(): Promise<void> {
     const { settings, health } = this.#deps;

@@ -55,14 +55,18 @@ const FROM_PAGES = { requestMethods: ['get'], resourceTypes: ['main_frame', 'oth
 const AT_DEPOT = '^https?://[^/]+/[^?]*[?][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+&(?:server|depot)=';
 /** What may be the time at which a link lapses: rules have no clock. */
 const MAYBE_TIMED = '/[0-9]{10}/';
-/** What may have a key or a session of its user in it: all the names that `isSecret` knows are too many for one rule. */
+/**
+ * What may have a key or a session of its user in it: all the names that `isSecret` knows are too many for
+ * one rule.
+ */
 const MAYBE_KEYED = '[?&;][^=&#/]*(key|pass|pwd?|secret|sess|sid|hm|ticket|verify)[^=&#/]*=';
 /** A public name: its last label begins with a letter. */
 const PUBLIC_HOST = '[^/:@]+[.][a-z][^/:@.]*(?::[0-9]+)?';
 
 /**
- * The rules that lead requests for files to the master before the origin is asked, as the browser takes them. They go by addresses
- * alone: what is private, what the user does not want, and what is on its way already, is left out.
+ * The rules that lead requests for files to the master before the origin is asked, as the browser takes them.
+ * They go by addresses alone: what is private, what the user does not want, and what is on its way already,
+ * is left out.
  */
 export function linkRules(settings: Settings): readonly object[] {
   const { master, sitesOff, sitesTunnel, privateHosts } = settings;

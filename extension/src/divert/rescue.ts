@@ -29,8 +29,8 @@ const REMEMBERED_REQUESTS = 100;
 const FIRST_REFUSAL = 400;
 
 /**
- * Requests that were led to the master and end in nothing: the file is downloaded directly, as if nobody had led them. A master that
- * does not answer leads no further one.
+ * Requests that were led to the master and end in nothing: the file is downloaded directly, as if nobody had
+ * led them. A master that does not answer leads no further one.
  */
 export class Rescue {
   readonly #deps: RescueDependencies;
@@ -47,7 +47,10 @@ export class Rescue {
     if (origin !== undefined) this.led(requestId, origin);
   }
 
-  /** A request for this address of an origin's is led to a depot. `name`: what the origin offers it as, where that is known. */
+  /**
+   * A request for this address of an origin's is led to a depot. `name`: what the origin offers it as, where
+   * that is known.
+   */
   led(requestId: string, originUrl: string, name = ''): void {
     remember(this.#led, requestId, { originUrl, name }, REMEMBERED_REQUESTS);
   }

@@ -38,7 +38,10 @@ const KEPT_NAME = 200;
 
 export const NO_HISTORY: History = { downloads: [], totals: undefined };
 
-/** The history with one more job that is whole. One that came directly in the end proves nothing and is left out of it. */
+/**
+ * The history with one more job that is whole. One that came directly in the end proves nothing and is left
+ * out of it.
+ */
 export function withJob(history: History, job: Job): History {
   if (job.way !== 'chain') return history;
   const { name, bytes, startedAtMs, doneAtMs = startedAtMs, predictedSeconds, directSeconds, chain } = job;

@@ -1,6 +1,7 @@
 /**
- * Runs in pages where the user has chosen a key that leaves downloads to the browser: tells the background of clicks with a
- * key held, and of nothing else. It is a file of its own, without imports, because pages load no modules of add-ons.
+ * Runs in pages where the user has chosen a key that leaves downloads to the browser: tells the background of
+ * clicks with a key held, and of nothing else. It is a file of its own, without imports, because pages load
+ * no modules of add-ons.
  */
 const { runtime }: Pick<typeof chrome, 'runtime'> = globalThis.browser ?? globalThis.chrome;
 

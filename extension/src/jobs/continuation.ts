@@ -9,23 +9,27 @@ export interface Continuation {
     /** Nothing has come to a running download for so long when it is asked why. */
     readonly afterMs: number;
     /**
-     * Leads it to another way where its entry depot is gone. Gives what changes in the job; `undefined` where the depot is there,
-     * which repairs what is behind it itself, or nothing could be done.
+     * Leads it to another way where its entry depot is gone. Gives what changes in the job; `undefined` where
+     * the depot is there, which repairs what is behind it itself, or nothing could be done.
      */
     readonly leaveGone: (job: Job, download: Download) => Promise<Partial<Job> | undefined>;
   };
   /**
-   * Tries once. What comes of it shows in the download; the answer says why nothing could be tried. One that is complete is not the
-   * file: it goes as soon as the file is there again, and stays where the site has that now.
+   * Tries once. What comes of it shows in the download; the answer says why nothing could be tried. One that
+   * is complete is not the file: it goes as soon as the file is there again, and stays where the site has
+   * that now.
    */
   goOn(job: Job, download: Download): Promise<GoOn>;
-  /** Looks once for a way that ends sooner than this slow one, which has so long to go; `undefined` when there is none. */
+  /**
+   * Looks once for a way that ends sooner than this slow one, which has so long to go; `undefined` when there
+   * is none.
+   */
   change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined>;
   /** Bytes come again after an interruption. */
   recovered(job: Job, download: Download): Promise<void>;
   /**
-   * Leads a job elsewhere, as the user wants: to the origin itself, or over depots that are not in its chain. What is on
-   * disk stands until then; `not-yet` where no such way has the file.
+   * Leads a job elsewhere, as the user wants: to the origin itself, or over depots that are not in its chain.
+   * What is on disk stands until then; `not-yet` where no such way has the file.
    */
   lead(job: Job, download: Download, to: Lead): Promise<GoOn>;
   /** A job has ended, whole or not: whatever was set up for it goes. */

@@ -17,7 +17,10 @@ export interface KeeperDependencies {
   readonly wakeAt: (timeMs: number) => void;
 }
 
-/** While a job is to deliver its first bytes: no event tells of them, and a break before a look costs one of Chromium's five. */
+/**
+ * While a job is to deliver its first bytes: no event tells of them, and a break before a look costs one of
+ * Chromium's five.
+ */
 const FIRST_BYTES_LOOK_MS = 500;
 /** While a job is to deliver more than another one, or its download is missing. */
 const PROGRESS_LOOK_MS = 2_000;
@@ -25,7 +28,10 @@ const PROGRESS_LOOK_MS = 2_000;
 const STILL_LOOK_MS = 1_000;
 /** A connection that has brought nothing for so long is dead, or its depot cannot help itself. */
 const STALL_MS = 60_000;
-/** A job stands by then, or the background that was to begin it is no more; and a browser that starts knows its list. */
+/**
+ * A job stands by then, or the background that was to begin it is no more; and a browser that starts knows
+ * its list.
+ */
 const STARTING_MS = 30_000;
 /** Times that one job is led to another way because it is slow: more would be hopping. */
 const MAX_CHANGES = 3;
@@ -36,8 +42,8 @@ const OTHER_FILE = 'other file';
 const FIRST_BYTE_MS = 30_000;
 
 /**
- * Keeps jobs going until their files are whole or the user ends them. Nothing on disk is given up that can be continued:
- * an interrupted download waits, is tried again, and in the end is left to the user's click.
+ * Keeps jobs going until their files are whole or the user ends them. Nothing on disk is given up that can be
+ * continued: an interrupted download waits, is tried again, and in the end is left to the user's click.
  */
 export class JobKeeper {
   readonly #deps: KeeperDependencies;
@@ -156,7 +162,10 @@ export class JobKeeper {
     await this.#isBroken(job, download, isNow);
   }
 
-  /** The room may have gone to what the add-on itself began beside another one: that one goes on then. What is forbidden is lost. */
+  /**
+   * The room may have gone to what the add-on itself began beside another one: that one goes on then. What is
+   * forbidden is lost.
+   */
   async #isUnwritable(job: Job, download: Download): Promise<void> {
     if (await this.#backToSpare(job, download)) return;
     const interruption = this.#newInterruption(job, download);
@@ -175,7 +184,10 @@ export class JobKeeper {
     return true;
   }
 
-  /** The download of a job; where the browser has numbered them anew, the one of its address that goes to the same file. */
+  /**
+   * The download of a job; where the browser has numbered them anew, the one of its address that goes to the
+   * same file.
+   */
   async #downloadOf({ key, url, path }: Job, downloadId: number): Promise<Download | undefined> {
     const { downloads, jobs } = this.#deps;
     const known = await downloads.get(downloadId);
@@ -345,9 +357,9 @@ export class JobKeeper {
 }
 
 /**
- * What changes in a job whose download Firefox has kept since it ran before, be it by chance under the same number: it does not say any
- * more whose that is. Of pages' own, which the job has taken over where they were led to a depot, it never does, and they go on there.
- * Chromium's numbers outlive it.
+ * What changes in a job whose download Firefox has kept since it ran before, be it by chance under the same
+ * number: it does not say any more whose that is. Of pages' own, which the job has taken over where they were
+ * led to a depot, it never does, and they go on there. Chromium's numbers outlive it.
  */
 function keptOf(job: Job, { id, addonId }: Download): Partial<Job> | undefined {
   if (isChromium) return undefined;

@@ -53,7 +53,10 @@ export interface Job extends Promised {
   readonly directSource?: FigureSource;
   /** What the plan expects of each leg, the origin's end last. */
   readonly legs?: readonly LegPrediction[];
-  /** The depot that its bytes come from, as that says: of an entry group any may serve. Left out where nobody has said. */
+  /**
+   * The depot that its bytes come from, as that says: of an entry group any may serve. Left out where nobody
+   * has said.
+   */
   readonly servedBy?: string | undefined;
   /** Where the plan led: an entry depot, with the ticket in the address. */
   readonly location?: string;

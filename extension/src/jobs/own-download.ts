@@ -9,7 +9,10 @@ interface JobDownloads {
   readonly jobs: JobStore;
 }
 
-/** Pauses a download of a job for a moment. It is held until a look sees it go on, be that in a later life of the background. */
+/**
+ * Pauses a download of a job for a moment. It is held until a look sees it go on, be that in a later life of
+ * the background.
+ */
 export async function hold(
   { downloads, jobs }: JobDownloads,
   { key }: Pick<Job, 'key'>,
@@ -24,7 +27,10 @@ export function letGo(downloads: Downloads, id: number): void {
   downloads.resume(id).catch(() => undefined);
 }
 
-/** What the user has done to a download while somebody else was asked of it holds: what comes of that; `undefined` where it is as it was. */
+/**
+ * What the user has done to a download while somebody else was asked of it holds: what comes of that;
+ * `undefined` where it is as it was.
+ */
 export async function doneMeanwhile(downloads: Downloads, before: Download): Promise<GoOn | undefined> {
   const now = await downloads.get(before.id);
   const isStopped = !now || (now.paused ? !before.paused : now.error === 'USER_CANCELED');

@@ -16,7 +16,10 @@ export interface Promised {
 
 /** Between two looks at how fast a job is. */
 export const PACE_LOOK_MS = 5_000;
-/** A look that comes so much later than the one before says nothing: the machine has slept meanwhile, or the background, and nobody knows which. */
+/**
+ * A look that comes so much later than the one before says nothing: the machine has slept meanwhile, or the
+ * background, and nobody knows which.
+ */
 const LATE_LOOK_MS = 15_000;
 /** A way that is slow for so long is slow: shorter dips are repaired by the depots, or are the network's. */
 const SLOW_MS = 10_000;

@@ -1,6 +1,9 @@
 const SECOND_MS = 1_000;
 
-/** Waits before the first attempts to go on after an interruption: most breaks are short, and another depot may have the same name. */
+/**
+ * Waits before the first attempts to go on after an interruption: most breaks are short, and another depot
+ * may have the same name.
+ */
 export const FIRST_WAITS_MS = [0.25, 1, 4, 16].map((seconds) => seconds * SECOND_MS);
 /** Wait before every later attempt. */
 const LATER_WAIT_MS = 60 * SECOND_MS;
@@ -11,8 +14,8 @@ const LAST_TRY_MS = 24 * 3_600 * SECOND_MS;
 const ASLEEP_MS = 120 * SECOND_MS;
 
 /**
- * Since when somebody waits, without the time that nobody could try in: the machine slept, or the browser was closed. What is due
- * too far from now was set by a clock that has been set back.
+ * Since when somebody waits, without the time that nobody could try in: the machine slept, or the browser was
+ * closed. What is due too far from now was set by a clock that has been set back.
  */
 export function awakeWait(
   wait: { readonly sinceMs: number; readonly nextTryAtMs: number },
@@ -35,9 +38,10 @@ export function nextTryAtMs(sinceMs: number, tries: number, nowMs: number): numb
 export const OWN_DEPOT_MS = 5 * SECOND_MS;
 
 /**
- * Whether an interruption has lasted long enough to give the bytes on disk up for a download that starts from the first
- * one. That costs the time that the bytes on disk take once more; who has waited as long has, at worst, spent twice what
- * would have been best (the ski-rental rule: Karlin et al., "Competitive Snoopy Caching", 1988).
+ * Whether an interruption has lasted long enough to give the bytes on disk up for a download that starts from
+ * the first one. That costs the time that the bytes on disk take once more; who has waited as long has, at
+ * worst, spent twice what would have been best (the ski-rental rule: Karlin et al., "Competitive Snoopy
+ * Caching", 1988).
  * @param wholeSeconds what the whole file is predicted to take over the new way
  * @param ownDepotMs for so long it is not worth it, whatever it costs
  */

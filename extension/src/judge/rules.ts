@@ -58,8 +58,9 @@ const hasWhy =
     whyNotShared(answer) === why;
 
 /**
- * Why downloads are left to the browser, in the order in which it is asked: the first one counts. What is the browser's own comes
- * first, then what must not be told to anybody, then what the user wants of the site, of the kind, and of the size.
+ * Why downloads are left to the browser, in the order in which it is asked: the first one counts. What is the
+ * browser's own comes first, then what must not be told to anybody, then what the user wants of the site, of
+ * the kind, and of the size.
  */
 export const RULES: readonly Rule[] = [
   { why: 'incognito', leaves: ({ download }) => download.incognito },
@@ -98,8 +99,8 @@ export const RULES: readonly Rule[] = [
 ];
 
 /**
- * The first reason to leave a download to the browser; `undefined` when the master may be told of it. While the answer that
- * became it is not known, only the reasons that need none are asked for.
+ * The first reason to leave a download to the browser; `undefined` when the master may be told of it. While
+ * the answer that became it is not known, only the reasons that need none are asked for.
  */
 export function whyByRules(caught: Caught): WhyLeft | undefined {
   const { download, settings } = caught;
@@ -118,8 +119,9 @@ export function whyByRules(caught: Caught): WhyLeft | undefined {
 }
 
 /**
- * Whether a master may be told of a download that runs: the settings may be others than when it began. What the user himself has sent
- * through depots, so that no other download stood before it, is only held to what depots must never see.
+ * Whether a master may be told of a download that runs: the settings may be others than when it began. What
+ * the user himself has sent through depots, so that no other download stood before it, is only held to what
+ * depots must never see.
  */
 export function mayBeTold(
   {
@@ -157,8 +159,9 @@ function isNotNew({ download, nowMs }: Facts): boolean {
 }
 
 /**
- * What a site has made for its user, or signed for him: an address that is the right to the file is told to nobody. Where redirects led to
- * it, anybody may ask for what they began with, if that is no such address itself, and no less is encrypted.
+ * What a site has made for its user, or signed for him: an address that is the right to the file is told to
+ * nobody. Where redirects led to it, anybody may ask for what they began with, if that is no such address
+ * itself, and no less is encrypted.
  */
 function isPersonal(facts: Facts): boolean {
   const first = facts.answer?.first;

@@ -4,10 +4,16 @@ import type { WhyLeft } from './why-left.ts';
 
 /** What has run for less, or brought less, says nothing of how fast it is. */
 const LEAST = { seconds: 0.3, bytes: 262_144 } as const;
-/** What a download has shown in its first second counts for half: connections that begin well may lose packets later, and origins slow down. */
+/**
+ * What a download has shown in its first second counts for half: connections that begin well may lose packets
+ * later, and origins slow down.
+ */
 const SHOWN_SHARE = 0.5;
 
-/** The last look before the original is touched, which has run for so long: the first reason to leave it alone after all. */
+/**
+ * The last look before the original is touched, which has run for so long: the first reason to leave it alone
+ * after all.
+ */
 export function whyNotNow(
   now: Download | undefined,
   plan: PlanAnswer,
@@ -21,8 +27,9 @@ export function whyNotNow(
 }
 
 /**
- * Whether the chain, from the first byte, is expected to end before the rest of the original. Like the master's decision by the legs of both: an origin or a
- * line that makes chains take longer than these say makes direct downloads so. What direct ones took beside that the master has counted in `direct`.
+ * Whether the chain, from the first byte, is expected to end before the rest of the original. Like the
+ * master's decision by the legs of both: an origin or a line that makes chains take longer than these say
+ * makes direct downloads so. What direct ones took beside that the master has counted in `direct`.
  */
 function isFasterFromStart(
   bytesReceived: number,

@@ -23,8 +23,8 @@ export function whyNotShared(seen: SeenAnswer | undefined): WhyLeft | undefined 
 }
 
 /**
- * Whether the name of a public server leads to a private address here: nobody outside can mean the same server. Where a network without
- * IPv4 maps it into IPv6 (NAT64, RFC 6052) the mapped address counts.
+ * Whether the name of a public server leads to a private address here: nobody outside can mean the same
+ * server. Where a network without IPv4 maps it into IPv6 (NAT64, RFC 6052) the mapped address counts.
  */
 export function isElsewhere({ address }: Pick<SeenAnswer, 'address'>): boolean {
   return address !== undefined && isPrivateHost(address.replace(/^64:ff9b::/i, '::ffff:'));

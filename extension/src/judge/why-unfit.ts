@@ -27,8 +27,8 @@ export function whyUnfit(plan: PlanAnswer, askedUrl: string, settings: Settings)
 }
 
 /**
- * Why a plan is not followed that is to be one for a tunnel to the server of this URL. Its entry depot is a proxy, to which the
- * browser gives the ticket: it must be at a public address, and speak TLS.
+ * Why a plan is not followed that is to be one for a tunnel to the server of this URL. Its entry depot is a
+ * proxy, to which the browser gives the ticket: it must be at a public address, and speak TLS.
  */
 export function whyUnfitTunnel(plan: PlanAnswer, asked: OriginUrl, settings: Settings): WhyLeft | undefined {
   const unasked = whyUnasked(plan, asked, settings);

@@ -35,13 +35,17 @@ export async function downloadLink(link: string, page: string, deps: LinkDepende
   const outcome = 'why' in order ? order : await deps.way.begin(order);
   if (outcome === 'taken') return outcome;
   await deps.lastLeft.note(url.ok ? fileNameOf(url.value) : '', outcome);
-  // A file that a depot refuses may still be there for this user. Firefox's way goes back to the origin itself once it has begun.
+  // A file that a depot refuses may still be there for this user. Firefox's way goes back to the origin
+  // itself once it has begun.
   const hasBegun = !isChromium && !('why' in order) && outcome.why !== 'no-room';
   if (url.ok && !hasBegun) await downloadDirectly(link, page, deps);
   return outcome;
 }
 
-/** Downloads a link of a page past the overlay, whatever rules there are. Firefox has to ask for the name that the site offers. */
+/**
+ * Downloads a link of a page past the overlay, whatever rules there are. Firefox has to ask for the name that
+ * the site offers.
+ */
 export async function downloadDirectly(
   link: string,
   page: string,
@@ -55,7 +59,10 @@ export async function downloadDirectly(
   await downloads.start(directStart(url, page, name)).catch(() => undefined);
 }
 
-/** Starts nothing of a container tab: what an add-on downloads has the cookies of the tabs outside, and would show its site both. */
+/**
+ * Starts nothing of a container tab: what an add-on downloads has the cookies of the tabs outside, and would
+ * show its site both.
+ */
 export async function leaveContained(link: string, lastLeft: LastLeft): Promise<void> {
   const url = parseOriginUrl(withoutFragment(link));
   if (url.ok) await lastLeft.note(fileNameOf(url.value), { why: 'container', isUnstarted: true });

@@ -15,7 +15,10 @@ interface LegsDependencies {
   readonly deadline: () => AbortSignal;
 }
 
-/** What the legs of a running job do now, as the master that has planned it tells; `undefined` where nobody does, or may be asked. */
+/**
+ * What the legs of a running job do now, as the master that has planned it tells; `undefined` where nobody
+ * does, or may be asked.
+ */
 export async function readLegs(
   key: string,
   { jobs, downloads, settings, askLegs, deadline }: LegsDependencies,

@@ -6,7 +6,10 @@ export interface News {
   readonly job: Job;
 }
 
-/** What a change of the jobs is worth telling: one that begins to wait for the user, and one that is whole after a break. */
+/**
+ * What a change of the jobs is worth telling: one that begins to wait for the user, and one that is whole
+ * after a break.
+ */
 export function newsOf(before: readonly Job[], after: readonly Job[]): readonly News[] {
   return after.flatMap((job): readonly News[] => {
     const old = before.find(({ key }) => key === job.key);

@@ -39,8 +39,8 @@ export function downloadCard(download: RunningDownload, context: CardContext): H
 }
 
 /**
- * The list entry of a download that is whole: what it took, what was predicted, and what direct would have taken. That of one that was paused
- * is compared with nothing.
+ * The list entry of a download that is whole: what it took, what was predicted, and what direct would have
+ * taken. That of one that was paused is compared with nothing.
  */
 export function doneCard(download: DoneDownload, show: (downloadId: number) => void): HTMLLIElement {
   const { key, name, bytes, seconds, predictedSeconds, directSeconds, directSource, downloadId } = download;

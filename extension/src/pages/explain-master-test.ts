@@ -9,7 +9,10 @@ export function isGoodMaster({ result }: MasterTest): boolean {
   return GOOD.has(result);
 }
 
-/** The outcome of the master's test for people, a sentence each: whether it serves them, then what it says of itself. */
+/**
+ * The outcome of the master's test for people, a sentence each: whether it serves them, then what it says of
+ * itself.
+ */
 export function explainMasterTest(test: MasterTest): readonly string[] {
   const about = 'about' in test && test.about ? explainAbout(test.about) : [];
   return [outcomeOf(test), ...about];

@@ -63,7 +63,10 @@ export function readOptionsForm(form: OptionsForm): OptionsResult {
   };
 }
 
-/** What was changed in a form that had shown these settings. All else may be otherwise by now: a popup or another window has changed it. */
+/**
+ * What was changed in a form that had shown these settings. All else may be otherwise by now: a popup or
+ * another window has changed it.
+ */
 export function changesOf(shown: Settings, now: Partial<Settings>): Partial<Settings> {
   const isOther = ([name, value]: readonly [string, unknown]) =>
     JSON.stringify(value) !== JSON.stringify(shown[name as keyof Settings]);

@@ -31,7 +31,10 @@ interface DirectWatchDependencies {
   readonly now: () => number;
 }
 
-/** Measures downloads that a master wants to be direct, as far as they come in one go, and hardly beside each other. Kept until the browser ends. */
+/**
+ * Measures downloads that a master wants to be direct, as far as they come in one go, and hardly beside each
+ * other. Kept until the browser ends.
+ */
 export class DirectWatch {
   readonly #deps: DirectWatchDependencies;
   #turn: Promise<unknown> = Promise.resolve();

@@ -5,8 +5,9 @@ import type { Job } from '../jobs/job.ts';
 const CLEARLY_FASTER = 2;
 
 /**
- * What a job that is whole tells the master of its plans: what the chain gave, or that the one which was left was slow. Nothing of
- * what says nothing about depots: a download that broke, began again, was paused, or went where the user wanted.
+ * What a job that is whole tells the master of its plans: what the chain gave, or that the one which was left
+ * was slow. Nothing of what says nothing about depots: a download that broke, began again, was paused, or
+ * went where the user wanted.
  */
 export function reportsOf(job: Job): readonly FeedbackRequest[] {
   const { state, jobId, lastChange, doneAtMs, startedAtMs, bytes } = job;

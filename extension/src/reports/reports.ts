@@ -26,8 +26,8 @@ export function reportsTo({ enabled, tellsMaster, master }: Settings): string | 
 }
 
 /**
- * Tells masters how their plans went: each only of its own, and of those that began when the user had agreed to it already. Whoever has
- * changed the master, or taken his word back, has nothing told to anybody.
+ * Tells masters how their plans went: each only of its own, and of those that began when the user had agreed
+ * to it already. Whoever has changed the master, or taken his word back, has nothing told to anybody.
  */
 export class Reports {
   readonly #deps: ReportDependencies;

@@ -4,9 +4,15 @@ export interface BuildDefaults {
   readonly privateHosts: readonly string[];
   /** Whether whoever builds it has asked the users already: then there is no first run. */
   readonly consented?: boolean;
-  /** What master and entry depot may take together to answer, in ms, where they share a busy machine with the browser. */
+  /**
+   * What master and entry depot may take together to answer, in ms, where they share a busy machine with the
+   * browser.
+   */
   readonly decisionMs?: number;
-  /** For how long an interrupted download waits for its own depot alone, in ms, where that is started again on such a machine. */
+  /**
+   * For how long an interrupted download waits for its own depot alone, in ms, where that is started again on
+   * such a machine.
+   */
   readonly ownDepotMs?: number;
 }
 

@@ -1,8 +1,8 @@
 import { hostHeader, isAddressLiteral, parseOriginUrl } from '@longhaul/shared';
 
 /**
- * The base URL of a master as `scheme://host[:port]`; `undefined` when the text is not one. Without a scheme it is https,
- * but on this machine, where hardly anybody has a certificate.
+ * The base URL of a master as `scheme://host[:port]`; `undefined` when the text is not one. Without a scheme
+ * it is https, but on this machine, where hardly anybody has a certificate.
  */
 export function parseMasterAddress(text: string): string | undefined {
   const typed = text.trim();

@@ -40,7 +40,8 @@ export class SettingsStore {
   }
 
   /**
-   * Changes some settings and keeps the others, also those for which a value is given that is none, with what a newer version has stored beside them.
+   * Changes some settings and keeps the others, also those for which a value is given that is none, with what
+   * a newer version has stored beside them.
    * @throws NoRoomError when they cannot be stored; nothing is changed then
    */
   change(patch: Partial<Settings>): Promise<Settings> {

@@ -19,8 +19,9 @@ export function parseSite(text: string): string | undefined {
 }
 
 /**
- * What the user wants of a download that has to do with these hosts: its page, what was asked for, where that led. For each host
- * the longest name that covers it counts; where the same site stands in several lists, or hosts differ, never wins.
+ * What the user wants of a download that has to do with these hosts: its page, what was asked for, where that
+ * led. For each host the longest name that covers it counts; where the same site stands in several lists, or
+ * hosts differ, never wins.
  */
 export function siteUse(hosts: readonly string[], rules: SiteRules): SiteUse | undefined {
   const uses = hosts.map((host) => {

@@ -65,7 +65,10 @@ export async function takeDownload(caught: Download, deps: TakeDependencies): Pr
   return outcome;
 }
 
-/** How long a download has been bringing bytes: Firefox fetches what it asks the user about, and lets it begin with the answer. */
+/**
+ * How long a download has been bringing bytes: Firefox fetches what it asks the user about, and lets it begin
+ * with the answer.
+ */
 function secondsSince(download: Download | undefined, { atMs }: SeenAnswer, nowMs: number): number {
   const started = [download?.startedAtMs, atMs].filter((timeMs) => timeMs !== undefined);
   return (nowMs - Math.min(...started)) / 1_000;
@@ -150,9 +153,10 @@ async function whyNoMore(
 }
 
 /**
- * Whether the depot has the same file. For the origin this trial is one request. Where its answers say that requests may count,
- * there is none: the depot is only greeted, and what it then gives is held to the version, by its `If-Match` in Chromium, and
- * by the browser's look at the answer in Firefox. Chromium compares nothing itself, so there a file without a strong tag is tried.
+ * Whether the depot has the same file. For the origin this trial is one request. Where its answers say that
+ * requests may count, there is none: the depot is only greeted, and what it then gives is held to the
+ * version, by its `If-Match` in Chromium, and by the browser's look at the answer in Firefox. Chromium
+ * compares nothing itself, so there a file without a strong tag is tried.
  */
 async function whyUnproved(
   { plan, file, inOnePiece }: TakeOrder,

@@ -1,4 +1,7 @@
-/** In place of the browser's API where a test wants sentences said: `vi.mock('.../browser-api.ts', () => import(...))`. */
+/**
+ * In place of the browser's API where a test wants sentences said: `vi.mock('.../browser-api.ts', () =>
+ * import(...))`.
+ */
 import { LANGUAGES, type Language, messagesOf } from '../texts/texts.ts';
 
 let messages = messagesOf(LANGUAGES.en);

@@ -40,7 +40,10 @@ export class GivenTickets {
     });
   }
 
-  /** Whether the browser gives this ticket as it is: a master gives the same one again to who asks twice within a minute. */
+  /**
+   * Whether the browser gives this ticket as it is: a master gives the same one again to who asks twice
+   * within a minute.
+   */
   async gives({ proxy, jobId }: Tunnel): Promise<boolean> {
     return (await this.#all())[depotOf(proxy)]?.jobId === jobId;
   }

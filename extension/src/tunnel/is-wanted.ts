@@ -19,8 +19,8 @@ export function isChosen(server: OriginUrl, settings: Settings): boolean {
 }
 
 /**
- * Whether a way to this server is still as the settings allow: the master who was asked is the user's own, and it leads neither to
- * a private host nor over one that the user does not permit (any more).
+ * Whether a way to this server is still as the settings allow: the master who was asked is the user's own,
+ * and it leads neither to a private host nor over one that the user does not permit (any more).
  */
 export function isWanted(server: OriginUrl, { master, way }: Answer, settings: Settings): boolean {
   if (!isChosen(server, settings) || master !== settings.master) return false;

@@ -43,8 +43,8 @@ const MARGIN_MS = 60_000;
 /** Another ticket is asked for so long before one that nobody has shown is over. */
 const UNUSED_MS = 180_000;
 /**
- * A tunnel stands no longer after another plan was due that nobody has asked for: Chromium's script takes all sites off the proxies of
- * the system.
+ * A tunnel stands no longer after another plan was due that nobody has asked for: Chromium's script takes all
+ * sites off the proxies of the system.
  */
 const IDLE_MS = 30 * 60_000;
 /** Servers with a tunnel at once; the oldest is forgotten. */

@@ -8,8 +8,8 @@ interface MendDependencies {
   readonly tunnels: Pick<Tunnels, 'failed' | 'prepare' | 'viewOf'>;
   readonly downloads: Pick<Downloads, 'get' | 'resume'>;
   /**
-   * The status by which a site answers who wants this byte: on the browser's way, with the user's cookies, without a referrer. `undefined`
-   * where nobody answers. Never rejects.
+   * The status by which a site answers who wants this byte: on the browser's way, with the user's cookies,
+   * without a referrer. `undefined` where nobody answers. Never rejects.
    */
   readonly knock: (url: string, atByte: number) => Promise<number | undefined>;
   readonly pause: (ms: number) => Promise<void>;
@@ -69,9 +69,10 @@ export class MendRequests {
   }
 
   /**
-   * A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. The site is asked for the next one
-   * before, since Chromium gives up all of them where it does not give that; not so where there are none, or the add-on cannot ask as the
-   * browser does: with a referrer, and a container's cookies. Sites refuse who asks otherwise.
+   * A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. The
+   * site is asked for the next one before, since Chromium gives up all of them where it does not give that;
+   * not so where there are none, or the add-on cannot ask as the browser does: with a referrer, and a
+   * container's cookies. Sites refuse who asks otherwise.
    */
   async follow(downloadId: number): Promise<void> {
     const { downloads, tunnels, knock, pause } = this.#deps;

@@ -13,7 +13,7 @@ export interface Proxies {
 }
 
 /**
- * What came of it that a tunnel was introduced. `begun`: the entry depot has taken its ticket, and takes it to its end; `failed`: it has not;
- * `needless`: each request shows its ticket by itself.
+ * What came of it that a tunnel was introduced. `begun`: the entry depot has taken its ticket, and takes it
+ * to its end; `failed`: it has not; `needless`: each request shows its ticket by itself.
  */
 export type Introduction = 'begun' | 'failed' | 'needless';

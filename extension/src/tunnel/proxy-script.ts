@@ -52,9 +52,9 @@ export class ProxyScript implements Proxies {
   }
 
   /**
-   * Asks the entry depot for what it refuses once it has been shown this ticket, which Chromium then shows it by itself: for a download that
-   * begins or goes on it asks no add-on, but ends it, and gives up its bytes. The depot asks for the ticket whichever else Chromium has of
-   * before.
+   * Asks the entry depot for what it refuses once it has been shown this ticket, which Chromium then shows it
+   * by itself: for a download that begins or goes on it asks no add-on, but ends it, and gives up its bytes.
+   * The depot asks for the ticket whichever else Chromium has of before.
    */
   async introduce({ server, ...lead }: StandingTunnel): Promise<Introduction> {
     const { hostname, port } = new URL(server);
@@ -137,8 +137,9 @@ function isNoProxy(mode: unknown): boolean {
 }
 
 /**
- * Chromium shows a script the host and the port alone of what is encrypted, and goes on directly where a proxy is not there; what is asked
- * to introduce a tunnel goes nowhere else. The script leads nothing by a ticket that is over, though the background sleeps.
+ * Chromium shows a script the host and the port alone of what is encrypted, and goes on directly where a
+ * proxy is not there; what is asked to introduce a tunnel goes nowhere else. The script leads nothing by a
+ * ticket that is over, though the background sleeps.
  */
 export function proxyScript(
   standing: readonly StandingTunnel[],

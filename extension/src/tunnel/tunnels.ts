@@ -28,8 +28,8 @@ export interface TunnelDependencies extends EntryAliveDependencies, LeadsDepende
   readonly askMaster: typeof askMaster;
   readonly pause: (ms: number) => Promise<void>;
   /**
-   * Whether an entry depot may serve one server alone: Chromium keeps one password for each proxy, and gives it again whatever is
-   * asked for there.
+   * Whether an entry depot may serve one server alone: Chromium keeps one password for each proxy, and gives
+   * it again whatever is asked for there.
    */
   readonly isOneServerPerDepot: boolean;
   /** Has the browser know a tunnel before anything is led there. */
@@ -62,8 +62,8 @@ const NO_GAIN_MS = 5 * 60_000;
 const SETTINGS_MS = 10_000;
 
 /**
- * The tunnels to the sites that the user has chosen, one plan and one ticket for each server. A request never waits for a dead
- * depot or a silent master: it goes directly.
+ * The tunnels to the sites that the user has chosen, one plan and one ticket for each server. A request never
+ * waits for a dead depot or a silent master: it goes directly.
  */
 export class Tunnels {
   readonly #deps: TunnelDependencies;
@@ -92,7 +92,10 @@ export class Tunnels {
     return tunnel;
   }
 
-  /** Sees that a tunnel stands for requests to this address, where the browser waits for no way. Settles when it does, or cannot. */
+  /**
+   * Sees that a tunnel stands for requests to this address, where the browser waits for no way. Settles when
+   * it does, or cannot.
+   */
   async prepare(address: string): Promise<void> {
     const server = await this.#serverOf(address);
     if (server) await this.#wayTo(server);
@@ -121,14 +124,16 @@ export class Tunnels {
   }
 
   /**
-   * A request through the tunnel to this address has failed. Where the tunnel is at fault it is given up at once; true then.
+   * A request through the tunnel to this address has failed. Where the tunnel is at fault it is given up at
+   * once; true then.
    * @param isByProxy whether the browser itself says so
    */
   async failed(address: string, isByProxy: boolean): Promise<boolean> {
     const server = parseServer(address);
     const lead = await this.#leadTo(address);
     if (!server) return false;
-    // A proxy script outlives the background, and the browser, until it is looked at; or the browser has yet to hear of a tunnel's end.
+    // A proxy script outlives the background, and the browser, until it is looked at; or the browser has yet
+    // to hear of a tunnel's end.
     if (isByProxy && !(lead && 'tunnel' in lead)) await (await this.#leads).tell();
     if (!lead) return isByProxy && (await this.#serverOf(address)) !== undefined;
     // It was given up before by another request, which failed as this one did.
@@ -273,7 +278,10 @@ export class Tunnels {
     return { master, left, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
   }
 
-  /** Leads by this tunnel, or still by the one before where the browser shows that one's ticket; `undefined` where the depot takes none. */
+  /**
+   * Leads by this tunnel, or still by the one before where the browser shows that one's ticket; `undefined`
+   * where the depot takes none.
+   */
   async #leadBy(
     tunnel: Tunnel,
     master: string,
@@ -300,13 +308,19 @@ export class Tunnels {
     return lead !== undefined && 'tunnel' in lead && this.#deps.now() < goodUntilMs(lead);
   }
 
-  /** Whether the browser leads nothing by this until somebody asks: Chromium, which knows the tunnels that it was told. */
+  /**
+   * Whether the browser leads nothing by this until somebody asks: Chromium, which knows the tunnels that it
+   * was told.
+   */
   #rests(lead: Lead): boolean {
     const { isOneServerPerDepot, now } = this.#deps;
     return isOneServerPerDepot && 'tunnel' in lead && now() >= standsUntilMs(lead);
   }
 
-  /** Whether the browser would show the ticket of the one tunnel although the other one stands: Chromium does while depots take it. */
+  /**
+   * Whether the browser would show the ticket of the one tunnel although the other one stands: Chromium does
+   * while depots take it.
+   */
   #showsSame({ proxy }: Tunnel, other: Tunnel): boolean {
     const isSameEntry = proxy.host === other.proxy.host && proxy.port === other.proxy.port;
     return this.#deps.isOneServerPerDepot && isSameEntry;

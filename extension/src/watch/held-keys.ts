@@ -7,7 +7,10 @@ const CLICK_COUNTS_MS = 10_000;
 /** Pages that were clicked on with a key at once. */
 const REMEMBERED_PAGES = 100;
 
-/** On which pages the user clicked while he held a key, as their own script tells. Kept in memory: it is of use for seconds. */
+/**
+ * On which pages the user clicked while he held a key, as their own script tells. Kept in memory: it is of
+ * use for seconds.
+ */
 export class HeldKeys {
   readonly #clicks = new Map<string, { readonly keys: readonly HeldKey[]; readonly atMs: number }>();
   readonly #now: () => number;

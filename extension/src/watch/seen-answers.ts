@@ -16,13 +16,16 @@ export interface SeenAnswer {
   readonly page: string;
   /** The server's address; `undefined` when it is not known, as behind a proxy. */
   readonly address: string | undefined;
-  /** Whether it is out of the browser's cache and nobody knows from where; or what led to it, where that counts (`first`). */
+  /**
+   * Whether it is out of the browser's cache and nobody knows from where; or what led to it, where that
+   * counts (`first`).
+   */
   readonly isCached?: boolean;
   /** Whether it, or what led to it, came through a SOCKS proxy; only Firefox tells of one. */
   readonly isBySocks?: boolean;
   /**
-   * What was asked for first, where that led to a secret address; the secret one itself where it was linked, or nobody saw what led to it.
-   * `undefined` where the address is no secret.
+   * What was asked for first, where that led to a secret address; the secret one itself where it was linked,
+   * or nobody saw what led to it. `undefined` where the address is no secret.
    */
   readonly first?:
     | (Pick<SeenAnswer, 'address'> & { readonly url: string; readonly headers?: Headers })

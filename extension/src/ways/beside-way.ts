@@ -95,7 +95,10 @@ export class BesideWay implements Way {
     return 'taken';
   }
 
-  /** Whether the browser has blocked a file of this kind: what the user's own click may have, an add-on's download may not. */
+  /**
+   * Whether the browser has blocked a file of this kind: what the user's own click may have, an add-on's
+   * download may not.
+   */
   async #isForbidden({ name }: Download): Promise<boolean> {
     const kind = kindOf(name);
     const jobs = kind === '' ? [] : await this.#deps.jobs.all();
@@ -161,7 +164,10 @@ export class BesideWay implements Way {
     return { result: 'moved', patch };
   }
 
-  /** What is on disk is wrong, and goes once something else has begun: that is no loop, since of what comes from the origin nobody says so any more. */
+  /**
+   * What is on disk is wrong, and goes once something else has begun: that is no loop, since of what comes
+   * from the origin nobody says so any more.
+   */
   async #startOverFromWrong(job: Job, download: Download): Promise<GoOn> {
     const { way, problem = '' } = await wayFromWrong(this.#deps, job);
     if (!way) return { result: 'not-yet', problem };
@@ -203,8 +209,9 @@ export class BesideWay implements Way {
   }
 
   /**
-   * Another download starts beside the slow one, which pauses, if it is to end in half of the time left; the slow one goes when
-   * the other has shown that it will. Else it goes on. The name is free for the other only when the slow one has gone.
+   * Another download starts beside the slow one, which pauses, if it is to end in half of the time left; the
+   * slow one goes when the other has shown that it will. Else it goes on. The name is free for the other only
+   * when the slow one has gone.
    */
   async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
     const { downloads, jobs, names } = this.#deps;
@@ -244,8 +251,9 @@ export class BesideWay implements Way {
   }
 
   /**
-   * Pausing and resuming costs no request here, and gives the browser its five resumptions back. One whose connection does not stand
-   * yet takes no notice of being resumed until it does: the keeper's looks repeat it.
+   * Pausing and resuming costs no request here, and gives the browser its five resumptions back. One whose
+   * connection does not stand yet takes no notice of being resumed until it does: the keeper's looks repeat
+   * it.
    */
   async recovered(job: Job, download: Download): Promise<void> {
     await hold(this.#deps, job, download.id);
@@ -346,8 +354,8 @@ export class BesideWay implements Way {
   }
 
   /**
-   * Starts again through other depots, or directly where there are none, beside what is on disk. `waitedMs`: for how long that has waited;
-   * left out where nothing is.
+   * Starts again through other depots, or directly where there are none, beside what is on disk. `waitedMs`:
+   * for how long that has waited; left out where nothing is.
    */
   async #startOver(job: Job, old: Download, waitedMs?: number): Promise<GoOn> {
     const { downloads, ownDepotMs } = this.#deps;
@@ -372,8 +380,8 @@ export class BesideWay implements Way {
   }
 
   /**
-   * Starts a job's file over another way, without a name yet; what is on disk becomes its spare. `undefined` when the browser
-   * refuses.
+   * Starts a job's file over another way, without a name yet; what is on disk becomes its spare. `undefined`
+   * when the browser refuses.
    */
   async #startBeside(job: Job, other: OtherWay, old: Old | undefined): Promise<Started | undefined> {
     const anew = await this.#startAnew(job, other);

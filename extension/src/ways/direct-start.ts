@@ -3,8 +3,9 @@ import { isChromium } from '../browser/target.ts';
 import { directUrl } from '../url-fragment.ts';
 
 /**
- * A download from the origin itself, as if there were no add-on. In Firefox it has neither the page that asked nor the name that the
- * answer offers by itself; Chromium lets no add-on say the one, and takes the other.
+ * A download from the origin itself, as if there were no add-on. In Firefox it has neither the page that
+ * asked nor the name that the answer offers by itself; Chromium lets no add-on say the one, and takes the
+ * other.
  * @param name empty where nobody knows it
  */
 export function directStart(originUrl: string, page: string, name: string): DownloadStart {

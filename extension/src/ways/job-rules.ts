@@ -31,8 +31,8 @@ export class JobRules {
   }
 
   /**
-   * Leads the requests of a job to the master, while the user wants that one to be told of it, or to the origin: there, too, if its own
-   * address is not the origin's.
+   * Leads the requests of a job to the master, while the user wants that one to be told of it, or to the
+   * origin: there, too, if its own address is not the origin's.
    */
   async lead(job: Job): Promise<void> {
     const { url: from, masterUrl, originUrl } = job;
@@ -48,8 +48,8 @@ export class JobRules {
   }
 
   /**
-   * The settings have changed: no request is led to a master any more that the user does not want told of it, until he does again. What
-   * runs runs on.
+   * The settings have changed: no request is led to a master any more that the user does not want told of it,
+   * until he does again. What runs runs on.
    */
   async keepInStep(): Promise<void> {
     const { jobs } = this.#deps;
@@ -59,8 +59,8 @@ export class JobRules {
       open.map(async (job) => {
         if (job.way !== 'chain') return;
         const isUnled = !(await this.#mayLead(job)) || undefined;
-        // One that has its rule may be ending now, which takes that away for good: only what was taken away here is given back. Nor is
-        // another download led that has chosen the direct way.
+        // One that has its rule may be ending now, which takes that away for good: only what was taken away
+        // here is given back. Nor is another download led that has chosen the direct way.
         if (!isUnled && (!job.isUnled || isDirect(job.url))) return;
         await this.lead(job);
         if (isUnled !== job.isUnled) await jobs.change(job.key, { isUnled });

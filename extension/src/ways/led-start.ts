@@ -39,8 +39,9 @@ export class LedStart {
   }
 
   /**
-   * Starts the download that the rule leads to the master, and judges what the depot answers. Where its connection breaks before that it is
-   * started again: Firefox may have gone to the one depot of a name that is gone, as a probe may.
+   * Starts the download that the rule leads to the master, and judges what the depot answers. Where its
+   * connection breaks before that it is started again: Firefox may have gone to the one depot of a name that
+   * is gone, as a probe may.
    */
   async start(job: Job): Promise<Outcome> {
     const { jobs, pause } = this.#deps;
@@ -58,7 +59,8 @@ export class LedStart {
       return { why: 'finished' };
     }
     if (outcome !== 'taken') return this.backToOrigin(job, tried.downloadId, outcome);
-    // A depot that does not get it leads to the origin itself, and so does a master that plans anew: that has given it now.
+    // A depot that does not get it leads to the origin itself, and so does a master that plans anew: that has
+    // given it now.
     const servedBy = serverIn(tried.seen);
     if (servedBy === undefined) await this.#rules.lead({ ...job, ...DIRECT });
     await jobs.change(job.key, { ...(servedBy === undefined ? DIRECT : {}), state: 'running', servedBy });

@@ -43,7 +43,10 @@ interface Answers {
   readonly settings?: Partial<Settings>;
 }
 
-/** What the browser sees of a download's first answer; of several, one after the other; `undefined` where its connection breaks. */
+/**
+ * What the browser sees of a download's first answer; of several, one after the other; `undefined` where its
+ * connection breaks.
+ */
 type Seen = SeenAnswer | 'no answer' | undefined;
 
 /** The file as a depot gives it. */

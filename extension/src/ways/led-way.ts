@@ -42,7 +42,10 @@ export interface LedWayDependencies extends OtherWayDependencies, JobRulesDepend
 
 /** What is shorter is nothing to anybody, and a depot that is gone repairs nothing. */
 const STILL_MS = 2_500;
-/** So much of a file's end may be lacking where a depot has broken it off before its last byte: what is on its way then is lost, too. */
+/**
+ * So much of a file's end may be lacking where a depot has broken it off before its last byte: what is on its
+ * way then is lost, too.
+ */
 const LOST_WITH_END_BYTES = 16_777_216;
 /** Attempts to go on through the master before the origin itself is asked for the rest, too. */
 const TRIES_THROUGH_MASTER = 3;
@@ -146,18 +149,22 @@ export class LedWay implements Way {
   }
 
   /**
-   * Whether the depot that a download came from has broken it off because it is not what the origin states. Whoever else gave its end
-   * would make a wrong file whole, since of a part nobody checks that.
+   * Whether the depot that a download came from has broken it off because it is not what the origin states.
+   * Whoever else gave its end would make a wrong file whole, since of a part nobody checks that.
    */
   async #isWrong({ file, location, way }: Job, { bytesReceived, state }: Download): Promise<boolean> {
     const { probeFile, deadline } = this.#deps;
     const isNearEnd = bytesReceived > 0 && (file.totalBytes ?? 0) - bytesReceived <= LOST_WITH_END_BYTES;
     if (state !== 'interrupted' || !isNearEnd || way !== 'chain' || location === undefined) return false;
-    // Of another version the depot may have given a wrong beginning: to somebody else behind the same address, or before this one.
+    // Of another version the depot may have given a wrong beginning: to somebody else behind the same
+    // address, or before this one.
     return isKnownWrong(await probeFile(location, deadline(), bytesReceived, versionIn(file)));
   }
 
-  /** At the origin nobody says any more that it is wrong: that is no loop, and may come once more than other restarts. */
+  /**
+   * At the origin nobody says any more that it is wrong: that is no loop, and may come once more than other
+   * restarts.
+   */
   async #startOverFromWrong(job: Job, way: OtherWay): Promise<GoOn> {
     if (way.way !== 'direct') return this.#startOver(job, way);
     const restarts = Math.min(job.restarts, MAX_RESTARTS - 1);
@@ -214,8 +221,8 @@ export class LedWay implements Way {
   }
 
   /**
-   * Nobody is at the entry depot's address, or a neighbour that has taken it over. While the depot itself is there, what is behind it
-   * is in its hands.
+   * Nobody is at the entry depot's address, or a neighbour that has taken it over. While the depot itself is
+   * there, what is behind it is in its hands.
    */
   async #leaveGone(job: Job, download: Download): Promise<Partial<Job> | undefined> {
     const { downloads, whoIsAt, deadline } = this.#deps;

@@ -19,9 +19,10 @@ const PROMPTLESS_MS = 500;
 const REMEMBERED_NAMES = 100;
 
 /**
- * Chromium asks add-ons for the name of every download. Those of the add-on's own wait for it: while the question is open, bytes come and
- * the name stays free for the original. It is asked only as long as one of them has no name: whatever an add-on answers takes the
- * names away that others have given their own downloads.
+ * Chromium asks add-ons for the name of every download. Those of the add-on's own wait for it: while the
+ * question is open, bytes come and the name stays free for the original. It is asked only as long as one of
+ * them has no name: whatever an add-on answers takes the names away that others have given their own
+ * downloads.
  */
 export class NameQuestions {
   readonly #deps: NameQuestionsDependencies;
@@ -41,8 +42,9 @@ export class NameQuestions {
   }
 
   /**
-   * The browser tells of a download, and when it starts of all that its list has. Resolves with one that has just begun when it has a name, and says
-   * who has started it, or the user is asked. What has ended meanwhile, by itself or in the browser's dialog, is as it began.
+   * The browser tells of a download, and when it starts of all that its list has. Resolves with one that has
+   * just begun when it has a name, and says who has started it, or the user is asked. What has ended
+   * meanwhile, by itself or in the browser's dialog, is as it began.
    */
   async created({ id, ...begun }: Download): Promise<Download | undefined> {
     if (begun.state !== 'in_progress') return undefined;
@@ -83,7 +85,10 @@ export class NameQuestions {
     return (await this.#soon.get(id)?.promise) ?? false;
   }
 
-  /** Starts a download of the add-on's own, whose name is to be given later. The one that it is started with counts where nobody is asked. */
+  /**
+   * Starts a download of the add-on's own, whose name is to be given later. The one that it is started with
+   * counts where nobody is asked.
+   */
   async start(start: DownloadStart): Promise<number> {
     this.#starting += 1;
     this.#listen();
@@ -103,7 +108,10 @@ export class NameQuestions {
     await this.#questionOf(id).promise;
   }
 
-  /** Names a download of the add-on's own; empty for the browser's own choice. What the browser has not asked for yet, it need not any more. */
+  /**
+   * Names a download of the add-on's own; empty for the browser's own choice. What the browser has not asked
+   * for yet, it need not any more.
+   */
   give(id: number, name: string): void {
     const question = this.#own.get(id);
     this.#own.delete(id);

@@ -47,8 +47,8 @@ const WRONG_CODE = 'origin-digest-wrong';
 const OTHER_VERSION = 'other version';
 
 /**
- * The way that the master plans past these depots: the direct one where that is best, or where no master may be told of the job.
- * Nobody has looked yet whether the file is there.
+ * The way that the master plans past these depots: the direct one where that is best, or where no master may
+ * be told of the job. Nobody has looked yet whether the file is there.
  */
 export async function planAnew(
   { settings, askMaster, deadline }: OtherWayDependencies,
@@ -85,8 +85,8 @@ export async function wayOverDepots(
 }
 
 /**
- * The way that the user wants, if it has this byte of a job's file. `elsewhere`: over depots that are not in the job's chain, or at least
- * not at its beginning.
+ * The way that the user wants, if it has this byte of a job's file. `elsewhere`: over depots that are not in
+ * the job's chain, or at least not at its beginning.
  * @param isAnew see `proved`
  */
 export async function wantedWay(
@@ -101,8 +101,9 @@ export async function wantedWay(
 }
 
 /**
- * A way for a file whose bytes did not come right over its depots, from its beginning. Once that is over others: where they find the same, the origin itself says what is
- * not so, and the browser and its user have what it gives.
+ * A way for a file whose bytes did not come right over its depots, from its beginning. Once that is over
+ * others: where they find the same, the origin itself says what is not so, and the browser and its user have
+ * what it gives.
  */
 export async function wayFromWrong(deps: OtherWayDependencies, job: Job): Promise<Found> {
   const over = job.restarts === 0 && (await wantedWay(deps, job, 'elsewhere', 0, true));
@@ -133,7 +134,8 @@ export async function problemAt(
   atByte: number,
 ): Promise<Problem | undefined> {
   let probe = await probeFile(location, deadline(), atByte);
-  // Of another version perhaps, to somebody else behind the same address: the browser, which names its own, may have the rest.
+  // Of another version perhaps, to somebody else behind the same address: the browser, which names its own,
+  // may have the rest.
   if (isKnownWrong(probe)) probe = await probeFile(location, deadline(), atByte, versionIn(file));
   if (probe.result !== 'file') return { ...probe, problem: problemOf(probe) };
   return isSameFile(file, probe.file) ? undefined : { ...probe, problem: OTHER_VERSION };

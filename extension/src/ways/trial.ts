@@ -27,7 +27,10 @@ const TRIAL_MS = 10_000;
 /** Between two looks at a trial. */
 const TRIAL_LOOK_MS = 100;
 
-/** Waits until a download's successor has delivered enough, or shows that it will not, or the user ends one of the two. */
+/**
+ * Waits until a download's successor has delivered enough, or shows that it will not, or the user ends one of
+ * the two.
+ */
 export async function trySuccessor(
   { downloads, names, settings, now, pause }: TrialDependencies,
   job: Job,
@@ -72,7 +75,10 @@ export async function trySuccessor(
   }
 }
 
-/** Whether a download that has just started gets ahead of another one, or shows by its rate that it ends in half of its time. */
+/**
+ * Whether a download that has just started gets ahead of another one, or shows by its rate that it ends in
+ * half of its time.
+ */
 export async function showsWorth(
   { downloads, now, pause }: Pick<TrialDependencies, 'downloads' | 'now' | 'pause'>,
   id: number,

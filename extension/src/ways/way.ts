@@ -54,8 +54,8 @@ export const MAX_RESTARTS = 3;
 const IN_ONE_PIECE = { 'If-None-Match': '"longhaul-in-one-piece"' } as const;
 
 /**
- * What a download's own requests say. A file that must be asked for once only is also asked for by its version, since nobody has
- * compared it before: the depot holds the origin to it.
+ * What a download's own requests say. A file that must be asked for once only is also asked for by its
+ * version, since nobody has compared it before: the depot holds the origin to it.
  */
 export function headersOf({
   inOnePiece,
@@ -168,8 +168,8 @@ export async function endOriginal(downloads: Downloads, id: number): Promise<boo
 }
 
 /**
- * The newest download of the add-on's own that was started for a job, whatever became of it. After a restart Firefox does not say any more
- * whose it is: then it is known by its name.
+ * The newest download of the add-on's own that was started for a job, whatever became of it. After a restart
+ * Firefox does not say any more whose it is: then it is known by its name.
  */
 export async function findOwn(
   downloads: Downloads,

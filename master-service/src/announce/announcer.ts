@@ -9,8 +9,8 @@ const LEAVE_MS = 2_000;
 export type Answer = 'well' | 'unwell' | 'refused' | 'silent';
 
 /**
- * What is to be done with the address: `announce` it; `withdraw` the announcement, while what still comes is served; or have
- * it `leave` the machine as well, so that others on it reach the master of another site.
+ * What is to be done with the address: `announce` it; `withdraw` the announcement, while what still comes is
+ * served; or have it `leave` the machine as well, so that others on it reach the master of another site.
  */
 export type Word = 'announce' | 'withdraw' | 'leave';
 
@@ -22,7 +22,10 @@ export class Announcer {
   /** When the master has answered last; before the first answer, when it was first asked. */
   #heardAtMs: number | undefined;
 
-  /** Takes what the master has answered; what is to be done by all that is known, `undefined` where that is too little. */
+  /**
+   * Takes what the master has answered; what is to be done by all that is known, `undefined` where that is
+   * too little.
+   */
   take(answer: Answer, nowMs: number): Word | undefined {
     const isHeard = answer === 'well' || answer === 'unwell';
     this.#well = answer === 'well' ? this.#well + 1 : 0;

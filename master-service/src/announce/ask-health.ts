@@ -11,8 +11,9 @@ interface HealthAsker {
 }
 
 /**
- * Asks a master at `url` how it is, over one connection that is kept: it needs no place among those that wait to be accepted, and
- * no handshake each time. Whose certificate it is does not matter on the way to one's own machine.
+ * Asks a master at `url` how it is, over one connection that is kept: it needs no place among those that wait
+ * to be accepted, and no handshake each time. Whose certificate it is does not matter on the way to one's own
+ * machine.
  */
 export function createHealthAsker(url: URL, answerMs = ANSWER_MS): HealthAsker {
   const isTls = url.protocol === 'https:';

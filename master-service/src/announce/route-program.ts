@@ -39,7 +39,10 @@ export class RouteProgram {
     return this.#running ?? Promise.resolve();
   }
 
-  /** Wants this to be so when nobody looks any more: a failure is tried again. Resolves when it is so, or has failed three times. */
+  /**
+   * Wants this to be so when nobody looks any more: a failure is tried again. Resolves when it is so, or has
+   * failed three times.
+   */
   async end(word: Word): Promise<void> {
     await this.want(word);
     for (let tries = 1; tries < LAST_TRIES && this.#done !== word; tries += 1) {
@@ -69,7 +72,10 @@ export class RouteProgram {
   }
 }
 
-/** Runs the program to its end; what went wrong, if anything. Its output is this program's own: ExaBGP reads it there. */
+/**
+ * Runs the program to its end; what went wrong, if anything. Its output is this program's own: ExaBGP reads
+ * it there.
+ */
 function failureOf(program: string, word: Word): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, [word], {

@@ -35,12 +35,13 @@ interface NatsBusInit extends NatsWatcher {
 }
 
 /**
- * The bus of masters at several sites: publish and subscribe of NATS, nothing of it kept anywhere. A site publishes below
- * `longhaul.<site>` only, so its name in a subject is true wherever the server minds it:
+ * The bus of masters at several sites: publish and subscribe of NATS, nothing of it kept anywhere. A site
+ * publishes below `longhaul.<site>` only, so its name in a subject is true wherever the server minds it:
  *
  * - `longhaul.<site>.told`: to all others;
  * - `longhaul.<site>.ask.<id>`: to one of the others, whichever;
- * - `longhaul.<site>.answer.<asker>.<id>.<number>`: parts from 0 on; `end` in place of a number has how many there were.
+ * - `longhaul.<site>.answer.<asker>.<id>.<number>`: parts from 0 on; `end` in place of a number has how many
+ *   there were.
  */
 export class NatsBus implements StateBus {
   readonly name: string;
@@ -152,7 +153,8 @@ export class NatsBus implements StateBus {
     let before: Promise<boolean> | undefined;
     for (const part of reply(text, from)) {
       isTaken &&= this.#connection.publish(`${subject}.${parts}`, part);
-      // The server has the one before it: a long answer takes hardly more memory than a short one, and the next part is made meanwhile.
+      // The server has the one before it: a long answer takes hardly more memory than a short one, and the
+      // next part is made meanwhile.
       isTaken &&= (await before) ?? true;
       if (!isTaken) break;
       before = this.#connection.flush();

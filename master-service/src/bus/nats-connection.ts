@@ -10,7 +10,10 @@ import {
 } from '@nats-io/transport-node';
 import { MOST_TEXT_BYTES } from './state-bus.ts';
 
-/** A server that is not there, or does not let this master in, is tried again after this time and up to half as much more. */
+/**
+ * A server that is not there, or does not let this master in, is tried again after this time and up to half
+ * as much more.
+ */
 const RETRY_MS = 500;
 /** A server that has not greeted after this is none. */
 const GREETING_MS = 5_000;
@@ -33,7 +36,10 @@ export interface NatsAccess {
   readonly tls?: NatsTls;
 }
 
-/** What a server knows this master by, and by which authorities this master knows a server: those of the system where there are none. */
+/**
+ * What a server knows this master by, and by which authorities this master knows a server: those of the
+ * system where there are none.
+ */
 export interface NatsTls extends TlsMaterial {
   readonly authorities: readonly string[];
 }
@@ -51,7 +57,10 @@ interface NatsConnectionInit extends NatsWatcher {
   readonly access: NatsAccess;
 }
 
-/** A connection to one of some NATS servers, for ever: lost, it is made again. Nothing is kept for a server that is away. */
+/**
+ * A connection to one of some NATS servers, for ever: lost, it is made again. Nothing is kept for a server
+ * that is away.
+ */
 export class LastingNatsConnection {
   readonly #init: NatsConnectionInit;
   /** The client reads it anew at each attempt. */

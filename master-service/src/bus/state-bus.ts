@@ -6,8 +6,9 @@ export const MOST_TEXT_CHARS = 262_144;
 export const MOST_TEXT_BYTES = 3 * MOST_TEXT_CHARS;
 
 /**
- * What masters tell and ask each other over. It carries texts and knows nothing of what they mean; what is lost, late or out of
- * order is repaired by whoever uses it. Nothing here waits for another master but `request`.
+ * What masters tell and ask each other over. It carries texts and knows nothing of what they mean; what is
+ * lost, late or out of order is repaired by whoever uses it. Nothing here waits for another master but
+ * `request`.
  */
 export interface StateBus {
   /** Who this master is to the others: the source of its facts. */
@@ -17,8 +18,8 @@ export interface StateBus {
   /** Calls `take` with what others tell, and with who it was, as the bus has made sure. */
   subscribe(take: (text: string, from: string) => void): void;
   /**
-   * Asks one of the others, whichever, and calls `take` with each part of its answer in order. Resolves when the answer is
-   * complete; `bus-no-answer` when nobody gives one in time, or it breaks off.
+   * Asks one of the others, whichever, and calls `take` with each part of its answer in order. Resolves when
+   * the answer is complete; `bus-no-answer` when nobody gives one in time, or it breaks off.
    */
   request(text: string, take: (part: string, from: string) => void): Promise<Result<void>>;
   /** Answers what others ask, part by part; the loop is free between two parts. */

@@ -28,9 +28,10 @@ interface Voice {
 }
 
 /**
- * The time that a master goes by: its machine's, except after that was set far. Then the time before goes on, until most of the depots that
- * speak say that the new one is right: tickets by a wrong clock are refused wherever they are shown, so that all downloads would fail. Who is
- * right a machine that wakes up cannot know, either.
+ * The time that a master goes by: its machine's, except after that was set far. Then the time before goes on,
+ * until most of the depots that speak say that the new one is right: tickets by a wrong clock are refused
+ * wherever they are shown, so that all downloads would fail. Who is right a machine that wakes up cannot
+ * know, either.
  */
 export class OverlayClock {
   readonly #init: OverlayClockInit;

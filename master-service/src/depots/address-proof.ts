@@ -29,7 +29,10 @@ export class AddressProof {
   #failures = 0;
   #failedAtMs = 0;
 
-  /** Takes over what is known: the newest proof, and why the depot could not prove its address when it was asked last. */
+  /**
+   * Takes over what is known: the newest proof, and why the depot could not prove its address when it was
+   * asked last.
+   */
   know(proved: ProvedAddresses | undefined, problem: LonghaulError | undefined): void {
     this.#proved = proved;
     this.#problem = problem;

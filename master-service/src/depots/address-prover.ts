@@ -32,7 +32,10 @@ export class AddressProver {
     this.#init = init;
   }
 
-  /** Asks a depot for its proof, if that is due. Resolves when there is an outcome, or nothing to ask; never rejects. */
+  /**
+   * Asks a depot for its proof, if that is due. Resolves when there is an outcome, or nothing to ask; never
+   * rejects.
+   */
   prove(id: string): Promise<void> {
     const { registry, now, emit } = this.#init;
     const asked = this.#renewals.get(id) ?? this.#newcomers.get(id);

@@ -94,7 +94,10 @@ export function createAskDepot(init: AskDepotInit): AskDepot {
 /** What DNS says of a name that there is none, or nothing of this kind. */
 const NOTHING = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The addresses of a name by DNS; refuses with `depot-unreachable` where it has none, and says where DNS has failed. */
+/**
+ * The addresses of a name by DNS; refuses with `depot-unreachable` where it has none, and says where DNS has
+ * failed.
+ */
 async function lookUp(host: string, signal: AbortSignal): Promise<Result<FoundAddresses>> {
   // Not the system's lookup: it cannot be given up, and holds a thread that others wait for.
   const resolver = new Resolver();

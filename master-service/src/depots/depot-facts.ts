@@ -61,8 +61,8 @@ export const DEPOT_NOT_PROVED = {
 } satisfies FactKind<unknown>;
 
 /**
- * How the key begins that it was about: another depot of the same id is not heard by it. Not the whole of it, because heartbeats of a
- * thousand depots are told each second. Left out by masters that do not tell.
+ * How the key begins that it was about: another depot of the same id is not heard by it. Not the whole of it,
+ * because heartbeats of a thousand depots are told each second. Left out by masters that do not tell.
  */
 const ofKey = { keyStart: name.optional() };
 
@@ -77,7 +77,10 @@ export const DEPOT_HEARD = {
     process: name,
     /** Number of its newest heartbeat; 0 when it has only registered. */
     heartbeat: count,
-    /** Number of the newest batch of reports that was taken from it; 0, or left out by masters that do not know of these, where there was none. */
+    /**
+     * Number of the newest batch of reports that was taken from it; 0, or left out by masters that do not
+     * know of these, where there was none.
+     */
     batch: count.optional(),
     draining: z.boolean(),
     /** Transfers that it served. */

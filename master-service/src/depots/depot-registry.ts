@@ -30,7 +30,10 @@ import { type DepotState, type News, RegisteredDepot } from './registered-depot.
 
 /** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
 const MISSED_HEARTBEATS = 3;
-/** Depots that are known, those that other masters have taken in among them: two masters that cannot hear each other may each have as many as it takes. */
+/**
+ * Depots that are known, those that other masters have taken in among them: two masters that cannot hear each
+ * other may each have as many as it takes.
+ */
 const MOST_KNOWN = 2_000;
 
 /** Facts that say which key a depot has. */
@@ -45,9 +48,15 @@ export interface DepotView extends DepotRecord {
   readonly isMoving?: boolean;
   /** The entry group whose tickets it serves, as it says. */
   readonly entryGroup: string | undefined;
-  /** Clients that have not this family cannot reach it; left out where either one does, where they come by a group's name, or nobody knows. */
+  /**
+   * Clients that have not this family cannot reach it; left out where either one does, where they come by a
+   * group's name, or nobody knows.
+   */
   readonly onlyFamily?: AddressFamily;
-  /** What its line leaves to one more download, bits per second; left out where nobody has set a bound, and it was not full of late. */
+  /**
+   * What its line leaves to one more download, bits per second; left out where nobody has set a bound, and it
+   * was not full of late.
+   */
   readonly roomBps?: number;
   /** What its uplink carried when it was heard last, bits per second; left out where nobody has set a bound. */
   readonly sentBps?: number;
@@ -133,8 +142,8 @@ export class DepotRegistry {
 
   /**
    * Adds a depot or changes its address; `depot-key-mismatch` when its id belongs to another key,
-   * `depot-key-revoked`, `depot-address-not-allowed` where no depot may be, `request-replayed` when the registration was here before,
-   * `depot-registry-full`.
+   * `depot-key-revoked`, `depot-address-not-allowed` where no depot may be, `request-replayed` when the
+   * registration was here before, `depot-registry-full`.
    */
   async register(request: RegisterRequest, stamp: RequestStamp, nowMs: number): Promise<Result<void>> {
     const checked = this.check(request, nowMs);
@@ -163,7 +172,8 @@ export class DepotRegistry {
     if (this.#enrolment.isRevoked(publicKey)) return refuse('depot-key-revoked');
     const known = this.#depots.get(id);
     const enrolled = this.#enrolment.keyOf(id);
-    // An id belongs to the key that has joined with a token; to one that has proved an address; before that, to one that is heard of.
+    // An id belongs to the key that has joined with a token; to one that has proved an address; before that,
+    // to one that is heard of.
     const isOthers = known && known.record.publicKey !== publicKey && (known.isOwned || known.isHeard(nowMs));
     if (enrolled === undefined ? isOthers : enrolled !== publicKey) return refuse('depot-key-mismatch');
     const hasRoom = this.#hasRoomFor(id) || this.#findGone(id, nowMs) !== undefined;
@@ -191,7 +201,10 @@ export class DepotRegistry {
     this.#depots.get(id)?.noteCrowded(eachBps, nowMs);
   }
 
-  /** Whether a heartbeat that is not taken in yet shows that its depot, which owns its id, is at the address that it comes from. */
+  /**
+   * Whether a heartbeat that is not taken in yet shows that its depot, which owns its id, is at the address
+   * that it comes from.
+   */
   comesFrom(id: string, address: string, stamp: RequestStamp, nowMs: number): boolean {
     const depot = this.#depots.get(id);
     return depot !== undefined && depot.isOwned && depot.comesFrom(address, stamp, nowMs);
@@ -225,8 +238,8 @@ export class DepotRegistry {
   }
 
   /**
-   * Takes note that a depot was not where `record` says when it was asked at `askedAtMs`: it counts as lost until it is heard
-   * again. `false` where it has moved or was heard meanwhile.
+   * Takes note that a depot was not where `record` says when it was asked at `askedAtMs`: it counts as lost
+   * until it is heard again. `false` where it has moved or was heard meanwhile.
    */
   noteDown(record: DepotRecord, askedAtMs: number, nowMs: number): boolean {
     const depot = this.#depots.get(record.id);

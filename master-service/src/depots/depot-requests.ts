@@ -24,8 +24,8 @@ interface DepotRequestsInit extends DepotLine {
   readonly most: number;
   readonly timeoutMs: number;
   /**
-   * Authorities, PEM, beside the usual ones of which one has to vouch for a depot's certificate; left out, anybody may answer who is
-   * where the depot was: right for what is no secret.
+   * Authorities, PEM, beside the usual ones of which one has to vouch for a depot's certificate; left out,
+   * anybody may answer who is where the depot was: right for what is no secret.
    */
   readonly authorities?: readonly string[];
 }
@@ -57,7 +57,10 @@ export class DepotRequests {
     this.#https = httpsAgent(init.authorities);
   }
 
-  /** The depot, where it has proved to be; `undefined` where that is not known, or too many requests are under way, to it or in all. */
+  /**
+   * The depot, where it has proved to be; `undefined` where that is not known, or too many requests are under
+   * way, to it or in all.
+   */
   find(id: string): AskableDepot | undefined {
     const { registry, now, most } = this.#init;
     if (this.#underWay >= most || (this.#underWayTo.get(id) ?? 0) >= MOST_TO_ONE) return undefined;

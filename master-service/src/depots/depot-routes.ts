@@ -58,8 +58,9 @@ interface DepotRoutesInit {
 }
 
 /**
- * `POST /v1/depots`, `/v1/depots/trial`, `/v1/depots/join`, `/v1/depots/<id>/heartbeat`, `/v1/depots/<id>/follow-ups`, `/v1/depots/<id>/key`.
- * Bodies are read raw, because MACs and signatures are over their bytes. Every 2xx answer proves itself.
+ * `POST /v1/depots`, `/v1/depots/trial`, `/v1/depots/join`, `/v1/depots/<id>/heartbeat`,
+ * `/v1/depots/<id>/follow-ups`, `/v1/depots/<id>/key`. Bodies are read raw, because MACs and signatures are
+ * over their bytes. Every 2xx answer proves itself.
  */
 export function depotRoutes({
   service,
@@ -115,7 +116,10 @@ export function depotRoutes({
     return admitted.ok ? stamp : admitted;
   };
 
-  /** A registration by somebody who has the key, and the secret unless the key has joined with a token; not looked at any further. */
+  /**
+   * A registration by somebody who has the key, and the secret unless the key has joined with a token; not
+   * looked at any further.
+   */
   const readRegistration = async (request: IncomingMessage, path: string) => {
     const sent = await readRequest(request, path);
     const hasSecret = sent.claims.enrolment !== undefined;

@@ -38,7 +38,10 @@ import type { DownChecks } from './down-checks.ts';
 import { FollowUpRoom } from './follow-up-room.ts';
 import { JobAuthorities } from './job-authorities.ts';
 
-/** Revoked keys in each directory, the newest ones: depots remember them, and this master has none of their owners in it anyway. */
+/**
+ * Revoked keys in each directory, the newest ones: depots remember them, and this master has none of their
+ * owners in it anyway.
+ */
 const TOLD_REVOKED_KEYS = 100;
 /** New addresses in an hour whose sizes a depot may tell because it has asked for a ticket to them. */
 const SIZES_BY_FOLLOW_UPS = 300;
@@ -180,7 +183,10 @@ export class DepotService {
     return ok({ chains: ofOwn(chains), promises: ofOwn(promises) });
   }
 
-  /** For a depot of the entry group, to which another one's client has come. It may always fetch alone, but reaches no other host without a ticket. */
+  /**
+   * For a depot of the entry group, to which another one's client has come. It may always fetch alone, but
+   * reaches no other host without a ticket.
+   */
   #fromGroup(entry: string, claims: TicketClaims, url: OriginUrl, nowMs: number): Result<PromisedChains> {
     const planned = this.#reroute(entry, claims, url, [], nowMs);
     return planned.ok ? planned : ok({ chains: [[entry]], promises: [NO_PROMISE] });

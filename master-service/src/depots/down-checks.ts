@@ -5,7 +5,10 @@ import type { DepotRegistry } from './depot-registry.ts';
 
 /** A depot that lives answers within a round trip and a turn of its event loop. */
 const ANSWER_MS = 2_000;
-/** Between two checks of one depot: 40 a minute, of the 60 challenges that a depot answers to one address of a master. */
+/**
+ * Between two checks of one depot: 40 a minute, of the 60 challenges that a depot answers to one address of a
+ * master.
+ */
 const PAUSE_MS = 1_500;
 /** Depots checked in the same while: a site's depots that are lost together. */
 const MOST_CHECKS = 64;
@@ -20,8 +23,9 @@ interface DownChecksInit {
 }
 
 /**
- * Finds out at once that a depot is gone, where something speaks for it: its connection to this master has broken, a neighbour
- * could not reach it, or a client comes back. None of them is believed: the depot itself is asked, and what answers is there.
+ * Finds out at once that a depot is gone, where something speaks for it: its connection to this master has
+ * broken, a neighbour could not reach it, or a client comes back. None of them is believed: the depot itself
+ * is asked, and what answers is there.
  */
 export class DownChecks {
   readonly #init: DownChecksInit;
@@ -35,7 +39,10 @@ export class DownChecks {
     this.#init = init;
   }
 
-  /** Has a depot that counts as up asked whether it is there; `by` is the depot that could not reach it, where one says so. */
+  /**
+   * Has a depot that counts as up asked whether it is there; `by` is the depot that could not reach it, where
+   * one says so.
+   */
   suspect(id: string, by?: string): void {
     if (!this.#init.registry.whereUp(id, this.#init.now())) return;
     if (by !== undefined) this.#saidBy.set(id, (this.#saidBy.get(id) ?? new Set()).add(by));

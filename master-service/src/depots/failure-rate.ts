@@ -2,7 +2,10 @@ import type { Fact } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import { DEPOT_HEARD } from './depot-facts.ts';
 
-/** A depot fails once a week where nothing is known: restarts for updates, crashes, lost networks. It counts as much as a week of one depot. */
+/**
+ * A depot fails once a week where nothing is known: restarts for updates, crashes, lost networks. It counts
+ * as much as a week of one depot.
+ */
 const USUAL_SECONDS_BETWEEN_FAILURES = 604_800;
 
 /** How long a depot was up in one source's hearing, and how often it failed there. */
@@ -12,8 +15,8 @@ export interface UpTime {
 }
 
 /**
- * Goes on counting when a depot is heard: one that was not for too long before has failed. Not where it had said that it
- * would go, nor where somebody else may have heard it meanwhile.
+ * Goes on counting when a depot is heard: one that was not for too long before has failed. Not where it had
+ * said that it would go, nor where somebody else may have heard it meanwhile.
  */
 export function countHeard(facts: Facts, depot: string, lostAfterMs: number, nowMs: number): UpTime {
   const { upSeconds = 0, failures = 0 } = facts.own(DEPOT_HEARD, depot)?.value ?? {};
@@ -27,8 +30,9 @@ export function countHeard(facts: Facts, depot: string, lostAfterMs: number, now
 }
 
 /**
- * How often depots fail, as all heartbeats tell: the mean of what was seen and of what is usual. Of one depot's failures no more count than
- * those of all that fail less often, with what is usual: who is lost all day, or says so, tells little of the others.
+ * How often depots fail, as all heartbeats tell: the mean of what was seen and of what is usual. Of one
+ * depot's failures no more count than those of all that fail less often, with what is usual: who is lost all
+ * day, or says so, tells little of the others.
  */
 export class FailureRate {
   readonly #failuresOf = new Map<string, number>();

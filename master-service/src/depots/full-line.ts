@@ -1,4 +1,7 @@
-/** What a line carried when it was full is taken to be twice as much, or half, after so long: others may have come or gone, and only who uses it learns that. */
+/**
+ * What a line carried when it was full is taken to be twice as much, or half, after so long: others may have
+ * come or gone, and only who uses it learns that.
+ */
 const DOUBLES_AFTER_MS = 60_000;
 /** After so long nothing is left of it: a thousand times as much is no bound. */
 const FORGOTTEN_AFTER_MS = 10 * DOUBLES_AFTER_MS;

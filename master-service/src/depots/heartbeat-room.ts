@@ -3,9 +3,15 @@ import { LruMap, RefillingBudget } from '@longhaul/shared/service';
 
 /** A heartbeat counts as so many bytes at least: the directory in its answer is work, too. */
 const LEAST_BYTES = 65_536;
-/** Bytes of heartbeats that one depot may send at once: eight as long as may be, or 32 short ones. Depots beat out of turn for neighbours that are gone, or back, and for probes. */
+/**
+ * Bytes of heartbeats that one depot may send at once: eight as long as may be, or 32 short ones. Depots beat
+ * out of turn for neighbours that are gone, or back, and for probes.
+ */
 const MOST_BYTES = 8 * MAX_BODY_BYTES;
-/** One as long as may be, or four short ones, come back in this part of the time between two heartbeats: a few hundredths of a core for a depot that takes all. */
+/**
+ * One as long as may be, or four short ones, come back in this part of the time between two heartbeats: a few
+ * hundredths of a core for a depot that takes all.
+ */
 const REFILL_SHARE = 0.5;
 /** Depots whose heartbeats are counted: more than a master knows. */
 const MOST_DEPOTS = 5_000;

@@ -1,7 +1,10 @@
 import { DEFAULT_PORTS, formatAuthority, type OriginUrl } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 
-/** Hosts that one download may be sent to, each port beside those of http and https counted as one more: as many as mirrors and their mirrors have, and fewer than a scan needs. */
+/**
+ * Hosts that one download may be sent to, each port beside those of http and https counted as one more: as
+ * many as mirrors and their mirrors have, and fewer than a scan needs.
+ */
 const MOST_AUTHORITIES = 16;
 /** Jobs of which is remembered where they were sent. */
 const MOST_JOBS = 10_000;

@@ -6,7 +6,10 @@ import {
   type Result,
 } from '@longhaul/shared';
 
-/** What the system says where this machine has no way out by a family, or may not use it: that says nothing of the depot. */
+/**
+ * What the system says where this machine has no way out by a family, or may not use it: that says nothing of
+ * the depot.
+ */
 const NO_WAY_OUT = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EACCES', 'EPERM']);
 
 /** The addresses of a depot's host. */
@@ -17,9 +20,10 @@ export interface FoundAddresses {
 }
 
 /**
- * The family without which no client reaches a depot that has proved an address; `answers` are those of the addresses that were asked.
- * `undefined` where either family does, or nobody knows. By its name clients that have IPv6 alone reach an IPv4 address, too: their resolver
- * makes one of IPv6 of it (DNS64, RFC 6147). Nothing helps those that have IPv4 alone.
+ * The family without which no client reaches a depot that has proved an address; `answers` are those of the
+ * addresses that were asked. `undefined` where either family does, or nobody knows. By its name clients that
+ * have IPv6 alone reach an IPv4 address, too: their resolver makes one of IPv6 of it (DNS64, RFC 6147).
+ * Nothing helps those that have IPv4 alone.
  */
 export function onlyFamilyOf(
   host: string,

@@ -14,8 +14,9 @@ const DEAF_MS = 600_000;
 const MOST_PAIRS = 10_000;
 
 /**
- * Tells the depots of a chain that a client is about to come, so that they connect to each other while it is redirected. Whether
- * it arrives changes nothing but how soon the first byte comes, so nothing is repeated and no failure told.
+ * Tells the depots of a chain that a client is about to come, so that they connect to each other while it is
+ * redirected. Whether it arrives changes nothing but how soon the first byte comes, so nothing is repeated
+ * and no failure told.
  */
 export class PlanTeller {
   readonly #now: () => number;

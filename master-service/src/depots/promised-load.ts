@@ -18,8 +18,9 @@ interface Promised {
 }
 
 /**
- * What plans have led over a depot since it was heard last: it tells of that by its next heartbeat. Without it a crowd that comes in between would all go the way that
- * was free before. What one client is promised crosses one line of its own: its downloads count one after the other.
+ * What plans have led over a depot since it was heard last: it tells of that by its next heartbeat. Without
+ * it a crowd that comes in between would all go the way that was free before. What one client is promised
+ * crosses one line of its own: its downloads count one after the other.
  */
 export class PromisedLoad {
   readonly #byClient = new Map<string, Promised>();

@@ -29,7 +29,10 @@ import { countHeard } from './failure-rate.ts';
 import { FullLine } from './full-line.ts';
 import { PromisedLoad } from './promised-load.ts';
 
-/** `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are planned with. */
+/**
+ * `unproved`: heard of, but it has not answered at its address with its key. Only depots that are `up` are
+ * planned with.
+ */
 export type DepotState = 'up' | 'draining' | 'lost' | 'unproved';
 
 /** Heartbeats of another process that make it a second one: a single one may only be late. */
@@ -71,7 +74,10 @@ export class RegisteredDepot {
   /** Whether it was found gone since it was heard last. */
   #isDown = false;
 
-  /** A depot that counts as lost when it has not been heard of for `lostAfterMs`. Keys that do not count are as if nobody had registered them. */
+  /**
+   * A depot that counts as lost when it has not been heard of for `lostAfterMs`. Keys that do not count are
+   * as if nobody had registered them.
+   */
   constructor(
     record: DepotRecord,
     facts: Facts,
@@ -153,8 +159,9 @@ export class RegisteredDepot {
   }
 
   /**
-   * What its line leaves to one more download, bits per second: what nobody uses, or an equal share, which a depot gives to each
-   * download that can use it. What plans have promised since it was heard uses it as well. `undefined` where nobody has set a bound, and it was not full of late.
+   * What its line leaves to one more download, bits per second: what nobody uses, or an equal share, which a
+   * depot gives to each download that can use it. What plans have promised since it was heard uses it as
+   * well. `undefined` where nobody has set a bound, and it was not full of late.
    */
   roomBps(nowMs: number): number | undefined {
     const uplink = this.#heard?.value.uplink;
@@ -231,8 +238,8 @@ export class RegisteredDepot {
   }
 
   /**
-   * Takes in a registration by the same key: this process counts from now on. `true` when the depot has moved; a new address
-   * proves nothing yet.
+   * Takes in a registration by the same key: this process counts from now on. `true` when the depot has
+   * moved; a new address proves nothing yet.
    */
   register(record: DepotRecord, { epoch }: RequestStamp, nowMs: number): boolean {
     const hasMoved = !this.#isHere(record);
@@ -246,8 +253,9 @@ export class RegisteredDepot {
   }
 
   /**
-   * Takes in a heartbeat, and says what of it is new. `depot-twice` to another process than the one that counts;
-   * `depot-unknown` when that one drains or is not heard of any more, so that this one may register; `depot-registry-full`.
+   * Takes in a heartbeat, and says what of it is new. `depot-twice` to another process than the one that
+   * counts; `depot-unknown` when that one drains or is not heard of any more, so that this one may register;
+   * `depot-registry-full`.
    */
   hear(
     { draining, activeTransfers, isMoving, entryGroup, uplink, batch = 0 }: HeartbeatRequest,
@@ -267,8 +275,9 @@ export class RegisteredDepot {
   }
 
   /**
-   * Whether a heartbeat comes from the depot itself, so that it is where its connection comes from: from an address that it has proved, or
-   * one that no other master can have heard. What was sent to another master somebody may have recorded, and sends here before that one has told of it.
+   * Whether a heartbeat comes from the depot itself, so that it is where its connection comes from: from an
+   * address that it has proved, or one that no other master can have heard. What was sent to another master
+   * somebody may have recorded, and sends here before that one has told of it.
    */
   comesFrom(address: string, { epoch, sequence }: RequestStamp, nowMs: number): boolean {
     if (this.#proof.valid(nowMs)?.addresses.includes(plainAddress(address))) return true;

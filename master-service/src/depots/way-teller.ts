@@ -7,14 +7,20 @@ import { type DepotLine, DepotRequests } from './depot-requests.ts';
 const MOST_UNDER_WAY = 64;
 /** Longer than any notice may be of use. */
 const TELL_TIMEOUT_MS = 2_000;
-/** A notice costs up to 0.3 ms, twice as much as a redirect with a plan: so many in a second are a thirtieth of a core. */
+/**
+ * A notice costs up to 0.3 ms, twice as much as a redirect with a plan: so many in a second are a thirtieth
+ * of a core.
+ */
 const MOST_PER_SECOND = 100;
 /** Of them, those for clients of one network. */
 const MOST_OF_NETWORK = 10;
 const SECOND_MS = 1_000;
 /** A depot that does not know the address of notices of ways is told none for so long. */
 const UNKNOWN_MS = 600_000;
-/** Nor is one that cannot be reached, whose certificate nobody vouches for, or that refuses the notice, for so long: that may be over soon. */
+/**
+ * Nor is one that cannot be reached, whose certificate nobody vouches for, or that refuses the notice, for so
+ * long: that may be over soon.
+ */
 const UNHEARD_MS = 30_000;
 const LEFT_ALONE_MS: Readonly<Record<TellingOutcome, number>> = {
   heard: 0,
@@ -40,8 +46,9 @@ interface Deaf {
 }
 
 /**
- * Tells the entry depot of a plan which client is about to come, so that it makes the way to the origin while that client is
- * redirected. Nothing is repeated and no failure told, as with notices of plans; but only the depot itself is told, by its certificate.
+ * Tells the entry depot of a plan which client is about to come, so that it makes the way to the origin while
+ * that client is redirected. Nothing is repeated and no failure told, as with notices of plans; but only the
+ * depot itself is told, by its certificate.
  */
 export class WayTeller {
   readonly #now: () => number;

@@ -30,8 +30,9 @@ interface Answer {
 }
 
 /**
- * Asks the master that runs on this machine with this configuration and this state folder. Rejects with its code, `master-unreachable` where it
- * does not run, `master-bad-answer`. Certificates are not looked at: the answer proves itself by the overlay's key.
+ * Asks the master that runs on this machine with this configuration and this state folder. Rejects with its
+ * code, `master-unreachable` where it does not run, `master-bad-answer`. Certificates are not looked at: the
+ * answer proves itself by the overlay's key.
  */
 export async function askOwnMaster(
   { listen, publicUrl, tls }: Pick<MasterConfig, 'listen' | 'publicUrl' | 'tls'>,

@@ -28,7 +28,10 @@ export interface ReceivedRequest extends DepotRequest {
 /** What anybody may send before it is known who that is: keys, names, tokens and an address. */
 const MOST_STRANGERS_BYTES = 16_384;
 
-/** Reads a request whose signature is over `path` and the bytes of its body. For Express handlers: throws `bad-request`. */
+/**
+ * Reads a request whose signature is over `path` and the bytes of its body. For Express handlers: throws
+ * `bad-request`.
+ */
 export async function readRequest(
   request: IncomingMessage,
   path: string,
@@ -39,7 +42,10 @@ export async function readRequest(
   return { method: 'POST', path, body, claims: readClaims(request), from };
 }
 
-/** Answers so that the asker knows a master of the overlay: by the secret's MAC, or signed with the overlay's key for who asks for that. */
+/**
+ * Answers so that the asker knows a master of the overlay: by the secret's MAC, or signed with the overlay's
+ * key for who asks for that.
+ */
 export type AnswerRequest = (response: ServerResponse, request: DepotRequest, value: object) => void;
 
 export function answersBy(enrolmentSecret: string): AnswerRequest {
@@ -79,7 +85,10 @@ function isFresh({ timeMs }: RequestStamp, nowMs: number): boolean {
   return Math.abs(nowMs - timeMs) <= CLOCK_SKEW_SECONDS * 1000;
 }
 
-/** Checks that a request is signed by a join token's key, too; `join-token-unknown` when not, as for a token that nobody knows. */
+/**
+ * Checks that a request is signed by a join token's key, too; `join-token-unknown` when not, as for a token
+ * that nobody knows.
+ */
 export function checkTokenSignature(request: DepotRequest, tokenKey: string | undefined): Result<void> {
   const { stamp, enrolment } = request.claims;
   const isSigned = stamp && tokenKey !== undefined && isSignedBy({ ...request, stamp }, enrolment, tokenKey);

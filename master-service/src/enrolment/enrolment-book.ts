@@ -24,7 +24,10 @@ interface EnrolmentBookInit {
 
 type Enrolled = Fact<(typeof DEPOT_ENROLLED)['schema']['_output']>;
 
-/** Who may be a depot: tokens to join with, the keys of depots that have joined, and keys that were revoked; a replica of facts. */
+/**
+ * Who may be a depot: tokens to join with, the keys of depots that have joined, and keys that were revoked; a
+ * replica of facts.
+ */
 export class EnrolmentBook {
   readonly tokens: JoinTokens;
   readonly #facts: Facts;
@@ -37,7 +40,10 @@ export class EnrolmentBook {
   #saved: Promise<void> = Promise.resolve();
   /** Revoked keys by their age, until another one comes. */
   #revoked: readonly string[] | undefined;
-  /** Tokens of which a key was revoked: what a thief has made of it elsewhere, before masters there heard of it, is revoked, too. */
+  /**
+   * Tokens of which a key was revoked: what a thief has made of it elsewhere, before masters there heard of
+   * it, is revoked, too.
+   */
   readonly #revokedTokens = new Set<string>();
 
   constructor({ facts, store, emit }: EnrolmentBookInit) {
@@ -68,7 +74,8 @@ export class EnrolmentBook {
 
   /** Reads what earlier runs have kept. Throws `config-invalid` where that is damaged. */
   load(nowMs: number): void {
-    // What another one has told stays what that one has told: if each master said all again, there would soon be no room for it.
+    // What another one has told stays what that one has told: if each master said all again, there would soon
+    // be no room for it.
     this.#facts.recall(this.#store.load(), nowMs);
     this.#isLoaded = true;
   }
@@ -103,9 +110,10 @@ export class EnrolmentBook {
   }
 
   /**
-   * Takes a depot's key in, once for each token: `join-token-unknown`, `-used`, `-expired`, `-revoked`, `-elsewhere`, `depot-key-revoked`,
-   * `depot-key-mismatch` where the depot has another key and the token is not for it by name, `join-tokens-full`, `depot-registry-full`. The
-   * same depot with the same key may ask again: the answer may have been lost.
+   * Takes a depot's key in, once for each token: `join-token-unknown`, `-used`, `-expired`, `-revoked`,
+   * `-elsewhere`, `depot-key-revoked`, `depot-key-mismatch` where the depot has another key and the token is
+   * not for it by name, `join-tokens-full`, `depot-registry-full`. The same depot with the same key may ask
+   * again: the answer may have been lost.
    */
   async join({ id, publicKey, site, token }: JoinRequest, nowMs: number): Promise<Result<void>> {
     const { store } = this.#facts;
@@ -139,8 +147,8 @@ export class EnrolmentBook {
   }
 
   /**
-   * Takes another key of a depot that has joined, which may ask again; `depot-not-joined` also where it has had as many keys as may be by one
-   * token, `depot-key-revoked`, `depot-registry-full`.
+   * Takes another key of a depot that has joined, which may ask again; `depot-not-joined` also where it has
+   * had as many keys as may be by one token, `depot-key-revoked`, `depot-registry-full`.
    */
   async renewKey(id: string, publicKey: string, nowMs: number): Promise<Result<void>> {
     const before = this.#enrolled(id);
@@ -159,8 +167,9 @@ export class EnrolmentBook {
   }
 
   /**
-   * Writes down what is known now, if that is not being done already; rejects with `state-unusable`. Does nothing before `load` has read what was
-   * kept: a master that is ended while it starts leaves that as it is.
+   * Writes down what is known now, if that is not being done already; rejects with `state-unusable`. Does
+   * nothing before `load` has read what was kept: a master that is ended while it starts leaves that as it
+   * is.
    */
   save(): Promise<void> {
     // Facts come many at a time: what has been taken in when the turn ends is one file.
@@ -193,7 +202,10 @@ export class EnrolmentBook {
     )[0];
   }
 
-  /** Whether two keys have followed the same one: masters that could not hear each other have taken them from two who had it. */
+  /**
+   * Whether two keys have followed the same one: masters that could not hear each other have taken them from
+   * two who had it.
+   */
   #isCopied(token: string, depot: string): boolean {
     const facts = this.#facts.store.all(DEPOT_ENROLLED, depot).filter(({ value }) => value.token === token);
     const histories = facts.flatMap(({ value }) =>
@@ -226,7 +238,10 @@ export class EnrolmentBook {
       if (value.token === token) this.#revoke(depot, value.publicKey, timeMs);
   }
 
-  /** A depot's keys that are revoked make room for others' where there is none: that they are revoked stays known without them. */
+  /**
+   * A depot's keys that are revoked make room for others' where there is none: that they are revoked stays
+   * known without them.
+   */
   #spareRevoked(depot: string): void {
     const { store } = this.#facts;
     for (const fact of store.all(DEPOT_ENROLLED, depot))
@@ -256,8 +271,9 @@ export class EnrolmentBook {
 }
 
 /**
- * Of keys by several tokens the least one counts. A token that names the depot goes ahead, and of two such the later one. Of others the one that has
- * joined first stays: whoever has a token for any depot takes nobody's place. How many keys have followed says nothing here: a thief may have made many.
+ * Of keys by several tokens the least one counts. A token that names the depot goes ahead, and of two such
+ * the later one. Of others the one that has joined first stays: whoever has a token for any depot takes
+ * nobody's place. How many keys have followed says nothing here: a thief may have made many.
  */
 function rankOf({ value: { token, joined } }: Enrolled, facts: readonly Enrolled[]): number {
   const sameToken = facts.filter(({ value }) => value.token === token);

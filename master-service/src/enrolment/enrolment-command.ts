@@ -27,8 +27,9 @@ export function isEnrolmentCommand(word: string | undefined): word is EnrolmentC
 }
 
 /**
- * `longhaul-master create-token`, `list-tokens`, `revoke-token`, `revoke-depot`: asks the running master. `false` where the options are only
- * asked for. Rejects with `command-line-wrong`, `config-invalid` and the codes of `askOwnMaster`.
+ * `longhaul-master create-token`, `list-tokens`, `revoke-token`, `revoke-depot`: asks the running master.
+ * `false` where the options are only asked for. Rejects with `command-line-wrong`, `config-invalid` and the
+ * codes of `askOwnMaster`.
  */
 export async function runEnrolment(
   command: EnrolmentCommand,

@@ -4,13 +4,19 @@ import type { FactKind } from '../facts/fact.ts';
 
 /** Depots of one overlay; a directory of so many is about 200 KB. */
 export const MAX_DEPOTS = 1_000;
-/** A depot is heard by one master after the other: so many may each speak of all depots. That many facts of 300 bytes are 10 MB for each kind. */
+/**
+ * A depot is heard by one master after the other: so many may each speak of all depots. That many facts of
+ * 300 bytes are 10 MB for each kind.
+ */
 export const DEPOT_SPEAKERS = 32;
 /** Join tokens that one master has made and that are remembered at once: an overlay's depots, all at once. */
 const MOST_TOKENS = 1_000;
 /** How long a join token may live at most, and is remembered: nobody keeps one for later. */
 export const LONGEST_TOKEN_MS = 31 * 86_400_000;
-/** Keys that a depot may have by one token, one after the other: one a month for eight years. All of them are remembered, or one that was copied could hide behind many. */
+/**
+ * Keys that a depot may have by one token, one after the other: one a month for eight years. All of them are
+ * remembered, or one that was copied could hide behind many.
+ */
 export const MOST_KEYS_BY_TOKEN = 100;
 /** Characters of a key by which it is remembered, and told each second: 96 bits. */
 const KEY_START_CHARS = 16;
@@ -76,7 +82,10 @@ export const DEPOT_ENROLLED = {
     token: z.string().regex(JOIN_TOKEN_ID),
     /** Counts the keys of this depot: of those by one token the newest one counts. */
     generation: z.int().min(1),
-    /** How it has joined: when, Unix milliseconds by the clock of the master that took it in, and whether the token names it. Older masters do not tell. */
+    /**
+     * How it has joined: when, Unix milliseconds by the clock of the master that took it in, and whether the
+     * token names it. Older masters do not tell.
+     */
     joined: z.looseObject({ atMs: z.number(), byName: z.boolean() }).optional(),
     /** How the keys begin that it has had by this token, in their order. Older masters do not tell. */
     earlier: z.array(z.string().max(KEY_START_CHARS)).max(MOST_KEYS_BY_TOKEN).optional(),
@@ -106,7 +115,10 @@ export const DEPOT_KEY_REVOKED = {
   name: 'depot-key-revoked',
   schema: z.looseObject({
     depot,
-    /** The token that it had joined with; left out where it had not. Keys that came after it by the same token are revoked, too. */
+    /**
+     * The token that it had joined with; left out where it had not. Keys that came after it by the same token
+     * are revoked, too.
+     */
     token: z.string().regex(JOIN_TOKEN_ID).optional(),
   }),
 } satisfies FactKind<unknown>;

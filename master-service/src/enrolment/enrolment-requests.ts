@@ -2,7 +2,10 @@ import { DEPOT_ID, JOIN_TOKEN_ID, PUBLIC_KEY } from '@longhaul/shared';
 import * as z from 'zod/mini';
 import { LONGEST_TOKEN_MS } from './enrolment-facts.ts';
 
-/** `POST /v1/enrolment`: what an operator asks the own master for; signed by that master's signing key, which lies in its state folder. */
+/**
+ * `POST /v1/enrolment`: what an operator asks the own master for; signed by that master's signing key, which
+ * lies in its state folder.
+ */
 export const ENROLMENT_PATH = '/v1/enrolment';
 
 const depot = z.string().check(z.regex(DEPOT_ID));

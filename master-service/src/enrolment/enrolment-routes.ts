@@ -19,7 +19,10 @@ interface EnrolmentRoutesInit {
   readonly emit: EmitEvent;
 }
 
-/** `POST /v1/enrolment`: makes, lists and takes back join tokens, and revokes depots' keys. Every answer lists the tokens. */
+/**
+ * `POST /v1/enrolment`: makes, lists and takes back join tokens, and revokes depots' keys. Every answer lists
+ * the tokens.
+ */
 export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
   const { enrolment, registeredKey, keys, enrolmentSecret, now, emit } = init;
   const router = Router();

@@ -30,7 +30,10 @@ export interface EnrolmentStore {
   readonly save: (facts: readonly KeptEnrolment[]) => Promise<void>;
 }
 
-/** Keeps them as one JSON file in the state folder. `load` throws `config-invalid` for a damaged file: without it, revoked keys would count again. */
+/**
+ * Keeps them as one JSON file in the state folder. `load` throws `config-invalid` for a damaged file: without
+ * it, revoked keys would count again.
+ */
 export class FileEnrolmentStore implements EnrolmentStore {
   readonly #state: StateFolder;
 

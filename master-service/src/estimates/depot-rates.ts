@@ -1,10 +1,16 @@
 import { isSameSaid, Voices } from './voices.ts';
 
-/** The rates at which depots were seen to send, each to whomever, or to receive: what one sends to nobody faster may be its own line. */
+/**
+ * The rates at which depots were seen to send, each to whomever, or to receive: what one sends to nobody
+ * faster may be its own line.
+ */
 export class DepotRates {
   readonly #rates = new Map<string, Voices>();
 
-  /** Counts what a depot sends to one end in place of what it sent there before, in bits per second; either may be left out. */
+  /**
+   * Counts what a depot sends to one end in place of what it sent there before, in bits per second; either
+   * may be left out.
+   */
   replace(depot: string, beforeBps: number | undefined, nowBps: number | undefined): void {
     // What is measured anew each second mostly says the same.
     if (beforeBps && nowBps && isSameSaid(Math.log(beforeBps), Math.log(nowBps))) return;

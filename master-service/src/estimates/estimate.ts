@@ -1,13 +1,16 @@
 import type { FigureSource } from '@longhaul/shared';
 
 /**
- * What is known of one positive quantity: a round trip, a rate, a loss. Its logarithm is taken to be normally distributed,
- * because all of these differ by factors and have a long tail.
+ * What is known of one positive quantity: a round trip, a rate, a loss. Its logarithm is taken to be normally
+ * distributed, because all of these differ by factors and have a long tail.
  */
 export interface Estimate {
   /** The median, in the quantity's unit; above 0. */
   readonly value: number;
-  /** Standard deviation of the natural logarithm: 0.1 stands for about 10 %, 0.7 for a factor of two, 0 for no doubt. */
+  /**
+   * Standard deviation of the natural logarithm: 0.1 stands for about 10 %, 0.7 for a factor of two, 0 for no
+   * doubt.
+   */
   readonly spread: number;
   /** Age of the newest measurement in it; `undefined` where nothing of it is measured. */
   readonly ageMs: number | undefined;

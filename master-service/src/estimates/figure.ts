@@ -1,26 +1,38 @@
 import * as z from 'zod';
 import type { Estimate } from './estimate.ts';
 
-/** So many measurements count at most: what has changed is followed within about as many, however much was measured before. */
+/**
+ * So many measurements count at most: what has changed is followed within about as many, however much was
+ * measured before.
+ */
 const MOST_WEIGHT = 8;
-/** One measurement moves what several others say by a fifth at most, however far it is off: it may be a mistake, or a lie. */
+/**
+ * One measurement moves what several others say by a fifth at most, however far it is off: it may be a
+ * mistake, or a lie.
+ */
 const MOST_MOVED = Math.log(1.2);
 /** What is said to be less is said to be this: nothing that is measured here is, and of 0 there is no logarithm. */
 const LEAST_VALUE = 1e-6;
 /** From so many on. */
 const SEVERAL = 3;
-/** Two measurements in a row that are so many times more than what is known, or less, are no mistake: it has changed. */
+/**
+ * Two measurements in a row that are so many times more than what is known, or less, are no mistake: it has
+ * changed.
+ */
 const CHANGED = Math.log(2);
 /** What is less than this share of what it was lately has fallen ... */
 const FALLEN = 0.8;
-/** ... and two measurements in a row that are so many times more than what is known say that it is over: what was there before needs less to be believed than what nobody has seen. */
+/**
+ * ... and two measurements in a row that are so many times more than what is known say that it is over: what
+ * was there before needs less to be believed than what nobody has seen.
+ */
 const RETURNED = Math.log(1.25);
 /** What is taken to be known of the scatter of a thing's measurements before the first one: as much as so many tell. */
 const SCATTER_SAMPLES = 2;
 
 /**
- * What all measurements of one quantity say, the newer ones more: their mean and scatter. It is kept as a whole, and its age is
- * that of the newest measurement.
+ * What all measurements of one quantity say, the newer ones more: their mean and scatter. It is kept as a
+ * whole, and its age is that of the newest measurement.
  */
 export const figureSchema = z.looseObject({
   /** The geometric mean. */
@@ -34,7 +46,10 @@ export const figureSchema = z.looseObject({
   doubted: z.number().positive().optional(),
   /** The most that it was lately, where that is more: it may be as much again. */
   fellFrom: z.number().positive().optional(),
-  /** What a start came to that had met no limit, where that is all that was seen: the value is what is expected by it, and the first measurement stands in its place. */
+  /**
+   * What a start came to that had met no limit, where that is all that was seen: the value is what is
+   * expected by it, and the first measurement stands in its place.
+   */
   reached: z.number().positive().optional(),
 });
 export type Figure = Readonly<z.output<typeof figureSchema>>;
@@ -61,10 +76,12 @@ export function measuredOf(figure: Figure | undefined): Figure | undefined {
 }
 
 /**
- * Takes in a measurement that is new now; `passedMs` is how long ago the figure was as it is. Of old measurements the share
- * e^(-age / life) is left (West's weighted mean and variance, Communications of the ACM 22(9), 1979).
- * @param lessShare what is less than this share of what is known has a bound of its own, and counts only in the place of what has been forgotten since the
- * measurement before: what is known gives way to it as slowly as it grows old, however often it is measured
+ * Takes in a measurement that is new now; `passedMs` is how long ago the figure was as it is. Of old
+ * measurements the share e^(-age / life) is left (West's weighted mean and variance, Communications of the
+ * ACM 22(9), 1979).
+ * @param lessShare what is less than this share of what is known has a bound of its own, and counts only in
+ * the place of what has been forgotten since the measurement before: what is known gives way to it as slowly
+ * as it grows old, however often it is measured
  */
 export function observed(
   before: Figure | undefined,
@@ -92,8 +109,9 @@ export function observed(
 }
 
 /**
- * The same of a quantity that may change at once: where two measurements in a row are far off to the same side, the nearer one of both stands in the place of all
- * that was known. Of what has fallen two that are clearly more say that it is back. What has a bound of its own by `lessShare` is followed as slowly as that.
+ * The same of a quantity that may change at once: where two measurements in a row are far off to the same
+ * side, the nearer one of both stands in the place of all that was known. Of what has fallen two that are
+ * clearly more say that it is back. What has a bound of its own by `lessShare` is followed as slowly as that.
  */
 export function followed(
   before: Figure | undefined,
@@ -146,9 +164,9 @@ export function later(figure: Figure, passedMs: number): Figure {
 }
 
 /**
- * What the next measurement will be, by the figure and the prior: normal with unknown mean and variance, whose predictive
- * spread covers how little is known and how much it varies (Murphy, "Conjugate Bayesian analysis of the Gaussian
- * distribution", 2007, section 6). Nothing but the prior where there is no figure.
+ * What the next measurement will be, by the figure and the prior: normal with unknown mean and variance,
+ * whose predictive spread covers how little is known and how much it varies (Murphy, "Conjugate Bayesian
+ * analysis of the Gaussian distribution", 2007, section 6). Nothing but the prior where there is no figure.
  */
 export function estimateOf(
   figure: Figure | undefined,

@@ -1,4 +1,7 @@
-/** Whether a value has the form of `legFiguresSchema`: a quick look, where masters tell each other of many thousands of links. */
+/**
+ * Whether a value has the form of `legFiguresSchema`: a quick look, where masters tell each other of many
+ * thousands of links.
+ */
 export function fitsLegFigures(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { rtt, goodput, total, loss } = value;

@@ -32,9 +32,10 @@ interface RttClass {
 }
 
 /**
- * What is to be expected of a link of which only the round trip is known: what others of its RTT class have shown. All links of a depot have as many voices
- * as those of any other one, and no depot moves anything by more than a fifth. Its own word counts no more for its own links: who tells of some that
- * they are fast does not make the others look so.
+ * What is to be expected of a link of which only the round trip is known: what others of its RTT class have
+ * shown. All links of a depot have as many voices as those of any other one, and no depot moves anything by
+ * more than a fifth. Its own word counts no more for its own links: who tells of some that they are fast does
+ * not make the others look so.
  */
 export class LearnedPriors {
   readonly #classes: readonly RttClass[];

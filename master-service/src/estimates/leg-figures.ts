@@ -10,24 +10,34 @@ export interface Lives {
   readonly lossMs: number;
 }
 
-/** Of links between depots, which are tested when they are idle: goodput and losses change with what else is on the way, round trips when routes do. */
+/**
+ * Of links between depots, which are tested when they are idle: goodput and losses change with what else is
+ * on the way, round trips when routes do.
+ */
 export const LINK_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 3_600_000, lossMs: 3_600_000 };
 /**
- * Of ways to clients and origins, which nobody tests. A download that comes sooner shows what has changed, and counts more than all before; where none comes,
- * what was measured in the morning says more of the afternoon than what is usual elsewhere. Losses are mostly those of a line or a route, which
- * stay for days (Zhang, Duffield, Paxson, Shenker, "On the constancy of Internet path properties", 2001).
+ * Of ways to clients and origins, which nobody tests. A download that comes sooner shows what has changed,
+ * and counts more than all before; where none comes, what was measured in the morning says more of the
+ * afternoon than what is usual elsewhere. Losses are mostly those of a line or a route, which stay for days
+ * (Zhang, Duffield, Paxson, Shenker, "On the constancy of Internet path properties", 2001).
  */
 export const END_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 21_600_000, lossMs: 43_200_000 };
 
 /** A depot that tells only a loss rate has sent so many bytes at least. */
 const LEAST_LOSS_BYTES = 10_000_000;
-/** What connections get through together that is less than this share of what others did may have been all that they had: it counts as what is known is forgotten. */
+/**
+ * What connections get through together that is less than this share of what others did may have been all
+ * that they had: it counts as what is known is forgotten.
+ */
 const LESS_TOGETHER = 0.8;
 /** A rate that is less than this share of what was known has changed, and did not drift. */
 const FALLEN = 0.6;
 /** So many times what was doubted of a rate shows that it was none of its changes. */
 const REFUTING = 1.25;
-/** What a way is known to carry at least tells enough of it from this share of what is expected on; less may have been a start and no more. */
+/**
+ * What a way is known to carry at least tells enough of it from this share of what is expected on; less may
+ * have been a start and no more.
+ */
 const TELLING_LEAST = 0.5;
 /** A shorter round trip is one on the same machine. */
 const LEAST_RTT_MS = 1e-3;
@@ -74,12 +84,16 @@ interface LegReport {
 }
 
 /**
- * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are.
- * What was carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten, where it tells enough. Of what nobody has measured it is what is expected then, since no limit was met,
- * until the first measurement; but not where that is a bound by other links, which no start has shown. What several connections got through that filled
- * the way is what it carries, more or less than was known; one alone gets no more.
- * @param slowerShare a goodput that is less than this share of what is known, and what was lost at it, counts only in the place of what has been forgotten
- * @param expectedBps what is expected of it, in bits per second; left out, nothing that was carried at least tells enough
+ * Takes in a report that is new now; `passedMs` is how long ago the figures were as they are. What was
+ * carried at least counts where it is more than is known, and of what nobody has measured, or is forgotten,
+ * where it tells enough. Of what nobody has measured it is what is expected then, since no limit was met,
+ * until the first measurement; but not where that is a bound by other links, which no start has shown. What
+ * several connections got through that filled the way is what it carries, more or less than was known; one
+ * alone gets no more.
+ * @param slowerShare a goodput that is less than this share of what is known, and what was lost at it, counts
+ * only in the place of what has been forgotten
+ * @param expectedBps what is expected of it, in bits per second; left out, nothing that was carried at least
+ * tells enough
  * @param isBound that is the most that other links let expect
  */
 export function withReport(

@@ -43,8 +43,9 @@ export function lossRateOf({ sentBytes, lostBytes }: LossEvidence): number {
 }
 
 /**
- * The loss rate by the evidence and a prior with this mean: a gamma distribution, told by its median and the spread of its
- * logarithm (median: Chen and Rubin, Statistics and Probability Letters 4, 1986; spread: the trigamma function's first terms).
+ * The loss rate by the evidence and a prior with this mean: a gamma distribution, told by its median and the
+ * spread of its logarithm (median: Chen and Rubin, Statistics and Probability Letters 4, 1986; spread: the
+ * trigamma function's first terms).
  */
 export function lossEstimate(
   evidence: LossEvidence | undefined,

@@ -6,7 +6,11 @@ import type { LossEvidence } from './loss-evidence.ts';
 const NEAR = 1.1;
 /** How much is known, and how much it scatters, needs to be known less exactly than the figure itself. */
 const ROUGHLY = 1.25;
-/** What a connection brings goes with the root of the losses (Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997), and how sure they are with that of the bytes they were counted in. */
+/**
+ * What a connection brings goes with the root of the losses (Mathis et al., "The macroscopic behavior of the
+ * TCP congestion avoidance algorithm", 1997), and how sure they are with that of the bytes they were counted
+ * in.
+ */
 const NEAR_LOSS = NEAR ** 2;
 const ROUGHLY_SENT = ROUGHLY ** 2;
 /** A scatter of measurements (variance of their logarithms) below which all are as good as the same. */
@@ -16,7 +20,10 @@ const LEAST_BYTES = 100_000;
 /** ... and a loss of so few bytes is one segment. */
 const LEAST_LOST = 1_500;
 
-/** Whether two say of a leg nearly the same: its round trip, its goodput, that of several together and its losses, and how sure all that is. */
+/**
+ * Whether two say of a leg nearly the same: its round trip, its goodput, that of several together and its
+ * losses, and how sure all that is.
+ */
 export function areNear(one: LegFigures, other: LegFigures): boolean {
   return (
     isNearFigure(one.rtt, other.rtt) &&

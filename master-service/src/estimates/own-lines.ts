@@ -1,14 +1,18 @@
 import { DepotRates } from './depot-rates.ts';
 
 /**
- * Where so many links tell of a depot's own line, no other one is expected to carry more than so many times the most of them. A link tells of it where its other
- * end was seen to do so many times as much elsewhere: else that one may be what bounds it.
+ * Where so many links tell of a depot's own line, no other one is expected to carry more than so many times
+ * the most of them. A link tells of it where its other end was seen to do so many times as much elsewhere:
+ * else that one may be what bounds it.
  */
 export const OWN_LINE = { telling: 3, times: 1.5 } as const;
 
 /** What was seen of a depot's own line, in one direction. */
 export interface SeenLine {
-  /** How many of its links tell what it carries: of more than enough no more are counted. Of a line that was seen to carry about what is asked for, and bounds nothing, each does. */
+  /**
+   * How many of its links tell what it carries: of more than enough no more are counted. Of a line that was
+   * seen to carry about what is asked for, and bounds nothing, each does.
+   */
   readonly links: number;
   /** The most that it was seen to carry, in bits per second; 0 where nothing is known. */
   readonly mostBps: number;
@@ -37,12 +41,18 @@ export class OwnLines {
     return this.#sent.mostBps(depot);
   }
 
-  /** The most that a depot was seen to receive from another one, in bits per second, or to send: hardly a line receives less than it sends. */
+  /**
+   * The most that a depot was seen to receive from another one, in bits per second, or to send: hardly a line
+   * receives less than it sends.
+   */
   mostReceivedBps(depot: string): number {
     return Math.max(this.#received.mostBps(depot), this.mostSentBps(depot));
   }
 
-  /** What is known of the lines of both ends, the sender's first, as far as that may bound a link that is asked to carry so much. */
+  /**
+   * What is known of the lines of both ends, the sender's first, as far as that may bound a link that is
+   * asked to carry so much.
+   */
   of(from: string, to: string, askedBps: number): readonly SeenLine[] {
     return [
       this.#sent.lineOf(from, askedBps, (depot) => this.mostReceivedBps(depot)),

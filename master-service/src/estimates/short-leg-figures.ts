@@ -7,7 +7,10 @@ const DIGITS = 5;
 /** How sure a figure is nobody knows to a hundredth part. */
 const DIGITS_OF_DOUBT = 3;
 
-/** The same figures with no more digits than matter: an overlay's masters tell each other of thousands of links a second. */
+/**
+ * The same figures with no more digits than matter: an overlay's masters tell each other of thousands of
+ * links a second.
+ */
 export function shortLegFigures({ rtt, goodput, total, loss, ...more }: LegFigures): LegFigures {
   return {
     ...more,

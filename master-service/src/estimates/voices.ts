@@ -6,7 +6,10 @@ const ASSUMED_SPEAKERS = 3;
 const MOST_MOVED = Math.log(1.2);
 /** So far he pulls at most. */
 const MOST_PULL = ASSUMED_SPEAKERS * MOST_MOVED;
-/** The logarithm of a deviation's square is in the mean so much below that of the variance, for things that differ as they are assumed to. */
+/**
+ * The logarithm of a deviation's square is in the mean so much below that of the variance, for things that
+ * differ as they are assumed to.
+ */
 const SHORT_OF_VARIANCE = 0.65;
 /** Balance is found after a handful of steps, whatever is said; a hundred halve what is left to nothing. */
 const MOST_STEPS = 100;
@@ -26,8 +29,9 @@ function stepOf(value: number): number {
 }
 
 /**
- * What many say of one kind of thing, as logarithms. Everybody has as many voices, and all of one together pull only so far: who lies
- * moves hardly more than who errs (P. Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics 35, 1964).
+ * What many say of one kind of thing, as logarithms. Everybody has as many voices, and all of one together
+ * pull only so far: who lies moves hardly more than who errs (P. Huber, "Robust estimation of a location
+ * parameter", Annals of Mathematical Statistics 35, 1964).
  */
 export class Voices {
   readonly #each: number;
@@ -68,7 +72,10 @@ export class Voices {
     return balance(this.said, assumed, this.#each * ASSUMED_SPEAKERS, MOST_PULL);
   }
 
-  /** How much they differ from `mean`, as a standard deviation; `assumed` is that of things of which nothing is known, `least` that of one thing's measurements. */
+  /**
+   * How much they differ from `mean`, as a standard deviation; `assumed` is that of things of which nothing
+   * is known, `least` that of one thing's measurements.
+   */
   spread(mean: number, assumed: number, least: number): number {
     const squares = this.said.map(
       ([value, voices]) => [Math.log((value - mean) ** 2 + least ** 2) + SHORT_OF_VARIANCE, voices] as const,
@@ -93,7 +100,8 @@ export class Voices {
 function balance(said: readonly Said[], assumed: number, weight: number, mostPull: number): number {
   let mean = assumed;
   let [low, high] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  // Pieces of straight lines: Newton's steps find the right one after a few, halves of what is left where they jump over it.
+  // Pieces of straight lines: Newton's steps find the right one after a few, halves of what is left where
+  // they jump over it.
   for (let step = 0; step < MOST_STEPS; step += 1) {
     let pull = weight * (assumed - mean);
     let free = weight;

@@ -10,16 +10,25 @@ const MOST_SENDERS = 512;
 interface Least {
   /** When this window began. */
   sinceMs: number;
-  /** Arrival minus sending, each by its own clock: the delay and an unknown constant. Of this window, and of the one before. */
+  /**
+   * Arrival minus sending, each by its own clock: the delay and an unknown constant. Of this window, and of
+   * the one before.
+   */
   nowMs: number;
   beforeMs: number;
 }
 
-/** Tells messages that were held up, without clocks that agree: by how much longer they took than the fastest of late. */
+/**
+ * Tells messages that were held up, without clocks that agree: by how much longer they took than the fastest
+ * of late.
+ */
 export class DelayWatch {
   readonly #least = new LruMap<string, Least>(MOST_SENDERS);
 
-  /** Whether a message is late that its sender, one process, sent at `sentMs` of its steady clock; `arrivedMs` is by this one's. */
+  /**
+   * Whether a message is late that its sender, one process, sent at `sentMs` of its steady clock; `arrivedMs`
+   * is by this one's.
+   */
   isLate(sender: string, sentMs: number, arrivedMs: number): boolean {
     const tookMs = arrivedMs - sentMs;
     const least = this.#least.get(sender);

@@ -15,7 +15,10 @@ import {
 } from './fact-message.ts';
 import type { Facts } from './facts.ts';
 
-/** What is learned waits so long for more that goes along with it; of a thing that changes meanwhile only the last is told. */
+/**
+ * What is learned waits so long for more that goes along with it; of a thing that changes meanwhile only the
+ * last is told.
+ */
 const GATHER_MS = 100;
 /** Facts told in one turn of the event loop. */
 const MOST_AT_ONCE = 1_000;
@@ -23,13 +26,25 @@ const MOST_AT_ONCE = 1_000;
 const ASK_MS = 20_000;
 /** ... and so soon after something turned out to be missing, unless it has come meanwhile. */
 const ASK_SOON_MS = 300;
-/** Two masters of one name would outdo each other's epochs for ever, and tell everything again each time: so often at most. */
+/**
+ * Two masters of one name would outdo each other's epochs for ever, and tell everything again each time: so
+ * often at most.
+ */
 const GO_ON_MS = 60_000;
-/** A master says so often what it holds, so that others see what they miss within a second, even the last before a silence. */
+/**
+ * A master says so often what it holds, so that others see what they miss within a second, even the last
+ * before a silence.
+ */
 const BEAT_MS = 500;
-/** A master that was heard so lately speaks for itself: others are believed no more of it than it has said, unless six of its beats were lost. */
+/**
+ * A master that was heard so lately speaks for itself: others are believed no more of it than it has said,
+ * unless six of its beats were lost.
+ */
 const SPEAKS_MS = 3_000;
-/** Ten years: epochs are by clocks, of which some are wrong by the year. One far beyond would leave its master none to go on in. */
+/**
+ * Ten years: epochs are by clocks, of which some are wrong by the year. One far beyond would leave its master
+ * none to go on in.
+ */
 const MOST_AHEAD_MS = 10 * 365 * 86_400_000;
 
 /** Why a fact is not taken in. */
@@ -54,8 +69,9 @@ interface FactExchangeInit {
 }
 
 /**
- * Shares facts with other masters: tells them what is learned here, takes in what they tell after checking it, and asks one of
- * them from time to time for what is missing, so that nothing lost stays lost. Whoever joins late asks for everything.
+ * Shares facts with other masters: tells them what is learned here, takes in what they tell after checking
+ * it, and asks one of them from time to time for what is missing, so that nothing lost stays lost. Whoever
+ * joins late asks for everything.
  */
 export class FactExchange {
   readonly #init: FactExchangeInit;
@@ -140,7 +156,10 @@ export class FactExchange {
     bus.publish(messageText({ ...head, have: this.#marks.allBut(source) }, []));
   }
 
-  /** Asks one of the others for what is missing; `false` where nobody answers. Calls that overlap share one question. */
+  /**
+   * Asks one of the others for what is missing; `false` where nobody answers. Calls that overlap share one
+   * question.
+   */
   ask(): Promise<boolean> {
     this.#asked ??= this.#ask().finally(() => {
       this.#asked = undefined;
@@ -206,8 +225,9 @@ export class FactExchange {
     if (source !== from || source === this.#init.facts.source) {
       return this.#refuse('fact-not-its-own', from, told.facts.length);
     }
-    // What an earlier process has said comes from the others, if they still hold it, with its age: what is told again may be of any age.
-    // Which one is earlier each master says for itself: nobody makes another one's words be those of a past process.
+    // What an earlier process has said comes from the others, if they still hold it, with its age: what is
+    // told again may be of any age. Which one is earlier each master says for itself: nobody makes another
+    // one's words be those of a past process.
     const before = this.#words.get(source);
     const isPast = epoch < (before?.epoch ?? 0);
     const upTo = before?.epoch === epoch ? Math.max(before.upTo, told.upTo) : told.upTo;
@@ -226,7 +246,10 @@ export class FactExchange {
     if (this.#marks.isBehind(this.#held)) this.#askIn(ASK_SOON_MS, () => this.#marks.isBehind(this.#held));
   }
 
-  /** Others hold more by this master's name than it has said in its epoch: they would take nothing of what it says now. */
+  /**
+   * Others hold more by this master's name than it has said in its epoch: they would take nothing of what it
+   * says now.
+   */
   #goOnAfter(epoch: number): void {
     const { facts, now, steadyMs } = this.#init;
     if (epoch <= facts.epoch || steadyMs() - this.#wentOnAtMs < GO_ON_MS) return;

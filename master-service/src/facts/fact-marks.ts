@@ -3,7 +3,10 @@ import type { Mark } from './fact-message.ts';
 /** Masters that tell facts: one for each site, and some that are gone. */
 export const MOST_SOURCES = 512;
 
-/** Of these, masters that only others tell of: those that are gone, or cannot be heard. Who tells of them may have invented them. */
+/**
+ * Of these, masters that only others tell of: those that are gone, or cannot be heard. Who tells of them may
+ * have invented them.
+ */
 const MOST_UNHEARD_SOURCES = 64;
 
 /** Of each other source up to where everything is held that it has told and that still counts. */
@@ -31,8 +34,8 @@ export class FactMarks {
   }
 
   /**
-   * Takes note that everything after one sequence up to another one is held, unless something before is missing. In a new epoch
-   * something always may: the end of the one before.
+   * Takes note that everything after one sequence up to another one is held, unless something before is
+   * missing. In a new epoch something always may: the end of the one before.
    */
   advance({ source, epoch, after, upTo }: Mark & { readonly after: number }): void {
     const known = this.of(source);

@@ -24,8 +24,8 @@ const markSchema = z.object({ source: name, epoch: count, upTo: count });
 export type Mark = z.output<typeof markSchema>;
 
 /**
- * What one master tells all others: everything that it has learned after one sequence, up to another one. One without facts only
- * says that it is there, and what it holds of others.
+ * What one master tells all others: everything that it has learned after one sequence, up to another one. One
+ * without facts only says that it is there, and what it holds of others.
  */
 const tellingSchema = z.object({
   type: z.literal('learned'),
@@ -58,7 +58,10 @@ export const readTelling = (text: string): Telling | undefined => read(tellingSc
 export const readQuestion = (text: string): Question | undefined => read(questionSchema, text);
 export const readPart = (text: string): Part | undefined => read(partSchema, text);
 
-/** Reads one fact; `undefined` where it is none. By hand: there are many thousands of them, and a schema takes ten times as long. */
+/**
+ * Reads one fact; `undefined` where it is none. By hand: there are many thousands of them, and a schema takes
+ * ten times as long.
+ */
 export function readFact(told: unknown): ToldFact | undefined {
   if (typeof told !== 'object' || told === null) return undefined;
   const { kind, key, source, epoch, sequence, ageMs, value } = told as Record<string, unknown>;

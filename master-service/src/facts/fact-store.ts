@@ -41,8 +41,8 @@ export class FactStore {
   }
 
   /**
-   * Takes in a fact whose value fits its kind; `false` when it says nothing new. `fact-malformed` where kind or key cannot be,
-   * `fact-outlived`, `fact-room-full`.
+   * Takes in a fact whose value fits its kind; `false` when it says nothing new. `fact-malformed` where kind
+   * or key cannot be, `fact-outlived`, `fact-room-full`.
    */
   take(fact: Fact, nowMs: number): Result<boolean> {
     const table = this.#tables.get(fact.kind) ?? this.#addUnknown(fact.kind);
@@ -73,8 +73,8 @@ export class FactStore {
   }
 
   /**
-   * Whether there is room for what a source may say of a thing: it says something of it already, or there is place for one more. What is spare
-   * goes for it.
+   * Whether there is room for what a source may say of a thing: it says something of it already, or there is
+   * place for one more. What is spare goes for it.
    */
   hasRoomFor(kind: FactKind<unknown>, key: string, source: string): boolean {
     const table = this.#table(kind);
@@ -82,7 +82,10 @@ export class FactStore {
     return hasPlace(table, source) || (kind.whenFull === 'refuse' ? this.#forgetSpare(table, source) : true);
   }
 
-  /** Takes note that a fact says nothing any more: of a kind whose facts are refused when there is no room, it goes when its room is needed. */
+  /**
+   * Takes note that a fact says nothing any more: of a kind whose facts are refused when there is no room, it
+   * goes when its room is needed.
+   */
   spare(fact: Fact): void {
     const table = this.#tables.get(fact.kind);
     if (!table?.bySource.get(fact.source)?.get(fact.key)) return;
@@ -157,7 +160,10 @@ export class FactStore {
     for (const source of sources) this.#forget(table, source, key);
   }
 
-  /** Takes note that the time of what a source says of a thing, until it says something else, is by a clock before this process: the one of now may be set. */
+  /**
+   * Takes note that the time of what a source says of a thing, until it says something else, is by a clock
+   * before this process: the one of now may be set.
+   */
   fixTime(kind: string, key: string, source: string): void {
     const fact = this.#tables.get(kind)?.bySource.get(source)?.get(key);
     if (fact) this.#fixed.add(fact);

@@ -1,8 +1,9 @@
 import type * as z from 'zod';
 
 /**
- * The whole of what one source knows of one thing. It replaces what the same source said of that thing before, so any order and
- * any repetition of the same facts leads to the same knowledge. Times inside of a value are ages at the fact's own time.
+ * The whole of what one source knows of one thing. It replaces what the same source said of that thing
+ * before, so any order and any repetition of the same facts leads to the same knowledge. Times inside of a
+ * value are ages at the fact's own time.
  */
 export interface Fact<Value = unknown> extends Stamp {
   readonly kind: string;
@@ -13,7 +14,10 @@ export interface Fact<Value = unknown> extends Stamp {
   /** When it was learned, by this master's clock: Unix milliseconds. */
   readonly timeMs: number;
   readonly value: Value;
-  /** What others were told under this stamp, and when, where the source has learned hardly anything else since. Nobody is told of this. */
+  /**
+   * What others were told under this stamp, and when, where the source has learned hardly anything else
+   * since. Nobody is told of this.
+   */
   readonly told?: { readonly value: Value; readonly timeMs: number };
 }
 
@@ -30,14 +34,20 @@ export interface FactKind<Value> {
   readonly name: string;
   /** Loose: what a newer master says more is kept and passed on. */
   readonly schema: z.ZodType<Value>;
-  /** Whether a value surely has this form: a quick look, for kinds of which many thousands are told. Left out, or `false`, the schema says. */
+  /**
+   * Whether a value surely has this form: a quick look, for kinds of which many thousands are told. Left out,
+   * or `false`, the schema says.
+   */
   readonly fits?: (value: unknown) => boolean;
   /**
-   * Whether a value says hardly anything else than another one. Then others are told only after a while: of what is measured each second
-   * most is noise. Left out, every value is news.
+   * Whether a value says hardly anything else than another one. Then others are told only after a while: of
+   * what is measured each second most is noise. Left out, every value is news.
    */
   isNear?(value: Value, told: Value): boolean;
-  /** The value as others are told it, and as it is held from then on: without what makes it long and says nothing. Left out, as it is. */
+  /**
+   * The value as others are told it, and as it is held from then on: without what makes it long and says
+   * nothing. Left out, as it is.
+   */
   toTell?(value: Value): Value;
   /** How a key must look. */
   readonly keys: RegExp;
@@ -45,7 +55,10 @@ export interface FactKind<Value> {
   readonly most: number;
   /** ... or so many times as many, where each source comes to speak of the same things. */
   readonly speakers?: number;
-  /** When there is no room for a new key: the source's oldest one goes, or the new one is refused where nothing is spare. */
+  /**
+   * When there is no room for a new key: the source's oldest one goes, or the new one is refused where
+   * nothing is spare.
+   */
   readonly whenFull: 'forget-oldest' | 'refuse';
   /** After this a fact says nothing any more. Infinity where it holds until it is replaced. */
   readonly lifeMs: number;

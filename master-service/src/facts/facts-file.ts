@@ -27,8 +27,9 @@ interface Restored {
 }
 
 /**
- * The facts of a master as one file of lines, so that a restart keeps what was learned. It is written as a whole and takes the
- * old one's place at once. What is damaged in it is left out: nothing in it cannot be learned again.
+ * The facts of a master as one file of lines, so that a restart keeps what was learned. It is written as a
+ * whole and takes the old one's place at once. What is damaged in it is left out: nothing in it cannot be
+ * learned again.
  */
 export class FactsFile {
   readonly #state: StateFolder;

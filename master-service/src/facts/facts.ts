@@ -1,7 +1,10 @@
 import type { Fact, FactKind, Stamp } from './fact.ts';
 import { FactStore } from './fact-store.ts';
 
-/** What has hardly changed is told again after this time: others know of a link's newest second, or of one that says the same and is so old at most. */
+/**
+ * What has hardly changed is told again after this time: others know of a link's newest second, or of one
+ * that says the same and is so old at most.
+ */
 const TELL_AGAIN_MS = 30_000;
 
 interface FactsInit {
@@ -50,8 +53,9 @@ export class Facts {
   }
 
   /**
-   * Learns something: `value` is now all that this master says of it. Everybody who watches is told before this returns, other masters
-   * soon, or later where it is hardly news; `false` where there is no room for it. `timeMs` is when it was so, for what is not of this moment.
+   * Learns something: `value` is now all that this master says of it. Everybody who watches is told before
+   * this returns, other masters soon, or later where it is hardly news; `false` where there is no room for
+   * it. `timeMs` is when it was so, for what is not of this moment.
    */
   learn<Value>(kind: FactKind<Value>, key: string, value: Value, nowMs: number, timeMs = nowMs): boolean {
     if (kind.isNear && this.#revise(kind, key, value, timeMs)) return true;
@@ -59,8 +63,9 @@ export class Facts {
   }
 
   /**
-   * Knows again what earlier processes have kept, each fact under the stamp that it was told under: where a file is an older copy, what others have
-   * heard since of the same source comes after it. Only what has no stamp is learned anew. When the clock turns out to be wrong now, they are as old as their times say.
+   * Knows again what earlier processes have kept, each fact under the stamp that it was told under: where a
+   * file is an older copy, what others have heard since of the same source comes after it. Only what has no
+   * stamp is learned anew. When the clock turns out to be wrong now, they are as old as their times say.
    */
   recall(kept: readonly KeptFact[], nowMs: number): void {
     const own = kept.flatMap((fact) => (isTold(fact) && fact.source === this.source ? fact.epoch : []));
@@ -80,9 +85,9 @@ export class Facts {
   }
 
   /**
-   * Goes on in an epoch after this one, in which others hold facts by this master's name: the clock was ahead then, and its file was
-   * lost. What it says must come after them, so all that this process has learned is learned again: what earlier ones have others know as well, or
-   * better. `false` where no epoch comes after.
+   * Goes on in an epoch after this one, in which others hold facts by this master's name: the clock was ahead
+   * then, and its file was lost. What it says must come after them, so all that this process has learned is
+   * learned again: what earlier ones have others know as well, or better. `false` where no epoch comes after.
    */
   goOnAfter(epoch: number, nowMs: number): boolean {
     if (epoch >= Number.MAX_SAFE_INTEGER) return false;

@@ -10,13 +10,16 @@ interface SpeakerRoomInit {
 }
 
 /**
- * Shares the room for facts of one kind among those who tell this master of them, such as depots: none has more than it leaves free, and who
- * tells of too much has its own oldest forgotten, not what others told.
+ * Shares the room for facts of one kind among those who tell this master of them, such as depots: none has
+ * more than it leaves free, and who tells of too much has its own oldest forgotten, not what others told.
  */
 export class SpeakerRoom {
   readonly #init: SpeakerRoomInit;
   readonly #room: FairRoom;
-  /** Their keys, by speaker, the one that was told of longest ago first; whether it has a place in the room. What a file brings back may be more. */
+  /**
+   * Their keys, by speaker, the one that was told of longest ago first; whether it has a place in the room.
+   * What a file brings back may be more.
+   */
   readonly #keys = new Map<string, OrderedMap<string, boolean>>();
 
   constructor(init: SpeakerRoomInit) {

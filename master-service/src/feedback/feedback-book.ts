@@ -35,7 +35,10 @@ const DIRECT_JUDGED = {
   lifeMs: DIRECT_LIFE_MS,
 } satisfies FactKind<unknown>;
 
-/** Where downloads have come whole over chains from an origin, by `<part of the internet> <host>`: of these there are many more than of wishes, which they shall not displace. */
+/**
+ * Where downloads have come whole over chains from an origin, by `<part of the internet> <host>`: of these
+ * there are many more than of wishes, which they shall not displace.
+ */
 const CHAINS_WORKED = {
   ...ofNetworks,
   name: 'chains-worked',
@@ -56,8 +59,8 @@ interface Counted {
 }
 
 /**
- * What clients have said of plans: it counts for their own network, and for all when networks from several parts of the internet
- * agree and fewer say otherwise. All of it passes.
+ * What clients have said of plans: it counts for their own network, and for all when networks from several
+ * parts of the internet agree and fewer say otherwise. All of it passes.
  */
 export class FeedbackBook {
   readonly #facts: Facts;
@@ -88,7 +91,10 @@ export class FeedbackBook {
     return nowMs + DEPOT_LIFE_MS;
   }
 
-  /** A download of a network came whole over depots from an origin, as others tell: it counts in favour of them and of chains, where the network itself says nothing. */
+  /**
+   * A download of a network came whole over depots from an origin, as others tell: it counts in favour of
+   * them and of chains, where the network itself says nothing.
+   */
   noteWorked(network: string, depots: readonly string[], host: string, nowMs: number): void {
     for (const depot of depots)
       if (!this.#depots.isJudged(network, depot, nowMs)) this.judgeDepot(network, depot, false, nowMs);

@@ -15,7 +15,10 @@ interface FeedbackRoutesInit {
   readonly now: () => number;
 }
 
-/** `POST /v1/feedback`: how a download went, for everyone who has its job id. `GET /v1/feedback`: what was said, for operators. */
+/**
+ * `POST /v1/feedback`: how a download went, for everyone who has its job id. `GET /v1/feedback`: what was
+ * said, for operators.
+ */
 export function feedbackRoutes({ service, book, operators, now }: FeedbackRoutesInit): Router {
   const router = Router();
   router.post('/v1/feedback', async (request, response) => {

@@ -43,7 +43,10 @@ export class FeedbackService {
     this.#init = init;
   }
 
-  /** `feedback-limited`; `job-unknown` where the job was not planned for the client's network, of late; `bad-request` where its plan does not name the depot. */
+  /**
+   * `feedback-limited`; `job-unknown` where the job was not planned for the client's network, of late;
+   * `bad-request` where its plan does not name the depot.
+   */
   take(
     { jobId, verdict, depot, measured }: FeedbackRequest,
     address: string,
@@ -101,9 +104,11 @@ function namesDepot({ chain, alternatives }: PlannedJob, depot: string): boolean
 }
 
 /**
- * The depot that a slow download is laid to: who sends on the leg that was furthest below its prediction, as the senders have told; else the
- * entry depot, because of the leg to the client nobody tells but itself and the client. `undefined` where it is the origin: all depots have
- * told that they sent as predicted, and none was held back by who receives from it. That is never so of a depot alone: nobody but the client has seen what it does.
+ * The depot that a slow download is laid to: who sends on the leg that was furthest below its prediction, as
+ * the senders have told; else the entry depot, because of the leg to the client nobody tells but itself and
+ * the client. `undefined` where it is the origin: all depots have told that they sent as predicted, and none
+ * was held back by who receives from it. That is never so of a depot alone: nobody but the client has seen
+ * what it does.
  */
 function slowDepot(outcome: Outcome | undefined, chain: Chain): string | undefined {
   const legs = toldLegs(outcome, chain);

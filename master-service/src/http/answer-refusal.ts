@@ -11,8 +11,9 @@ const RATE_RETRY_SECONDS = 60;
 const PASSING_RETRY_SECONDS = 5;
 
 /**
- * Answers a refusal: JSON below `/v1/`, a page for browsers, else text, which names the help at `masterUrl` where that is given; always with
- * the code in the header Longhaul-Error, and with Retry-After where waiting helps.
+ * Answers a refusal: JSON below `/v1/`, a page for browsers, else text, which names the help at `masterUrl`
+ * where that is given; always with the code in the header Longhaul-Error, and with Retry-After where waiting
+ * helps.
  */
 export function answerRefusal(
   request: IncomingMessage,

@@ -18,7 +18,10 @@ import {
   Turns,
 } from '@longhaul/shared/service';
 
-/** TLS handshake and request head take a few packets; who needs longer is broken or keeps connections busy on purpose. */
+/**
+ * TLS handshake and request head take a few packets; who needs longer is broken or keeps connections busy on
+ * purpose.
+ */
 const HEAD_TIMEOUT_MS = 10_000;
 /** The longest body is a heartbeat of 256 KiB. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -26,7 +29,10 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const UNREAD_TIMEOUT_MS = 30_000;
 /** How late a timeout may be noticed; Node would look every 30 s. */
 const TIMEOUT_CHECK_MS = 1_000;
-/** Between two requests of one connection: load balancers, which keep theirs idle for 60 s, would send one into its end. Depots' heartbeats are five seconds apart. */
+/**
+ * Between two requests of one connection: load balancers, which keep theirs idle for 60 s, would send one
+ * into its end. Depots' heartbeats are five seconds apart.
+ */
 const KEEP_ALIVE_MS = 75_000;
 /** Running requests get this long when the server closes; all of them are short. */
 const CLOSE_GRACE_MS = 1000;

@@ -3,17 +3,23 @@ import { clientPrefix, MAX_BODY_BYTES, ok, type Result, refuse } from '@longhaul
 import { FairRoom } from '@longhaul/shared/service';
 import type * as z from 'zod/mini';
 
-/** Bytes of bodies that this process holds while the rest of them comes; a client network has no more than it leaves free. */
+/**
+ * Bytes of bodies that this process holds while the rest of them comes; a client network has no more than it
+ * leaves free.
+ */
 const MOST_HELD_BYTES = 67_108_864;
-/** To read JSON of more takes a millisecond and more: such bodies that end together are taken one in a turn of the event loop. */
+/**
+ * To read JSON of more takes a millisecond and more: such bodies that end together are taken one in a turn of
+ * the event loop.
+ */
 const LARGE_BYTES = 8_192;
 
 const held = new FairRoom(MOST_HELD_BYTES);
 let lastTurn = Promise.resolve();
 
 /**
- * Reads a request's raw body; `bad-request` when it is longer than `mostBytes` or breaks off, `master-busy` where too much of others' is
- * held.
+ * Reads a request's raw body; `bad-request` when it is longer than `mostBytes` or breaks off, `master-busy`
+ * where too much of others' is held.
  */
 export async function readBody(
   request: IncomingMessage,

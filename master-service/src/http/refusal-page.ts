@@ -20,9 +20,10 @@ export interface Refused {
 const MAX_TYPED_CHARS = 10_000;
 
 /**
- * The page of a refusal: what happened, what to do, and what leads on. All its links stay on this master, whatever was
- * asked for: a link elsewhere would make the refusal a redirector. Where the origin itself may give the file, its address is
- * text to copy, and only where it is an address: visible ASCII without spaces, so that nobody can write sentences here.
+ * The page of a refusal: what happened, what to do, and what leads on. All its links stay on this master,
+ * whatever was asked for: a link elsewhere would make the refusal a redirector. Where the origin itself may
+ * give the file, its address is text to copy, and only where it is an address: visible ASCII without spaces,
+ * so that nobody can write sentences here.
  */
 export function refusalPage(requestTarget: string, error: LonghaulError, { target, typed }: Refused): string {
   const base = baseOf(requestTarget);
@@ -62,8 +63,8 @@ function correction(base: string, { link, size }: TypedLink): string[] {
 }
 
 /**
- * The relative way from the address of a request to the master's first page: it holds below a path of a reverse proxy, too.
- * Browsers have resolved dot segments before they ask.
+ * The relative way from the address of a request to the master's first page: it holds below a path of a
+ * reverse proxy, too. Browsers have resolved dot segments before they ask.
  */
 export function baseOf(requestTarget: string): string {
   const path = requestTarget.split(/[?#]/, 1)[0] ?? '';

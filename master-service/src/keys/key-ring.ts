@@ -51,8 +51,9 @@ interface KeyRingInit {
 }
 
 /**
- * The keys of this master, one after the other: each is published before it signs, and as long as something that it has signed is
- * good. What is on disk goes ahead of what is told, so that a restart takes nothing back.
+ * The keys of this master, one after the other: each is published before it signs, and as long as something
+ * that it has signed is good. What is on disk goes ahead of what is told, so that a restart takes nothing
+ * back.
  */
 export class KeyRing implements Signer {
   readonly #init: KeyRingInit;
@@ -78,8 +79,8 @@ export class KeyRing implements Signer {
       this.#previous = ring.previous;
       this.#sinceMs = ring.sinceMs;
     } else {
-      // The process ended while the next key came into use. Beside a key that an operator has put there nothing of the one before
-      // counts: it may have been stolen.
+      // The process ended while the next key came into use. Beside a key that an operator has put there
+      // nothing of the one before counts: it may have been stolen.
       const wasNext = ring && next?.keyId === init.first.keyId;
       this.#previous = wasNext ? [this.#retired(ring.current), ...ring.previous] : [];
       this.#sinceMs = init.now();

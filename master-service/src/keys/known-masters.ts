@@ -10,8 +10,9 @@ const MOST_MASTERS = 256;
 /** Keys of one master: the one that signs, the next one, and some before. */
 export const MOST_KEYS = 8;
 /**
- * A master that says nothing more is known for so long, and its keys count: as long as a ticket may live, and a day, by which its clock may be
- * wrong. What says it is kept by all others, so this is also how long one that has gone is trusted.
+ * A master that says nothing more is known for so long, and its keys count: as long as a ticket may live, and
+ * a day, by which its clock may be wrong. What says it is kept by all others, so this is also how long one
+ * that has gone is trusted.
  */
 const MASTER_LIFE_MS = 8 * 86_400_000;
 /** A master says again so often where it is, and its keys, also while nothing changes. */
@@ -19,7 +20,10 @@ const SAY_AGAIN_MS = 3_600_000;
 
 const text = z.string().min(1).max(300);
 
-/** Where a master is reached, and the keys that it signs tickets with; one for each master, by its name among the sources. */
+/**
+ * Where a master is reached, and the keys that it signs tickets with; one for each master, by its name among
+ * the sources.
+ */
 const MASTER_HERE = {
   name: 'master-here',
   schema: z.looseObject({
@@ -30,7 +34,8 @@ const MASTER_HERE = {
   most: MOST_MASTERS,
   whenFull: 'refuse',
   lifeMs: MASTER_LIFE_MS,
-  // A master that starts while it hears nobody tells its depots of all that there are, or they would refuse the others' tickets.
+  // A master that starts while it hears nobody tells its depots of all that there are, or they would refuse
+  // the others' tickets.
   isKept: true,
 } satisfies FactKind<unknown>;
 

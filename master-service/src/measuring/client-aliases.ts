@@ -42,8 +42,8 @@ export interface Alias {
 }
 
 /**
- * Under which network depots know clients that ask the master by IPv6 and come to depots by IPv4, or the other way round. Each depot has one word of a
- * network: the newest.
+ * Under which network depots know clients that ask the master by IPv6 and come to depots by IPv4, or the
+ * other way round. Each depot has one word of a network: the newest.
  */
 export class ClientAliases {
   readonly #facts: Facts;
@@ -62,8 +62,9 @@ export class ClientAliases {
   }
 
   /**
-   * Takes in that a client, whose plan was made for `network`, came to a depot from `prefix`. What is of the same family is no alias, but says that not all of its
-   * clients are where the alias is; what is the depot's own says nothing of that.
+   * Takes in that a client, whose plan was made for `network`, came to a depot from `prefix`. What is of the
+   * same family is no alias, but says that not all of its clients are where the alias is; what is the depot's
+   * own says nothing of that.
    */
   note(depot: string, network: string, prefix: string, nowMs: number): void {
     if (prefix === network || isLoopback(network) || neighbourhoodOf(prefix) === undefined) return;
@@ -140,7 +141,10 @@ function counts({ value: { prefix, elsewhereMs = SETTLED_MS } }: Word, network: 
   return elsewhereMs >= SETTLED_MS && areOfTwoFamilies(prefix, network);
 }
 
-/** What most depots say, the newest of as many; else what the newest says, where these are all that say anything, and neighbours. */
+/**
+ * What most depots say, the newest of as many; else what the newest says, where these are all that say
+ * anything, and neighbours.
+ */
 function aliasOf(counting: readonly Word[], areAll: boolean): Alias | undefined {
   const newestFirst = counting.toSorted((one, other) => other.timeMs - one.timeMs);
   const same = [...Map.groupBy(newestFirst, ({ value }) => value.prefix)];

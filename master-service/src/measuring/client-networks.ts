@@ -10,7 +10,10 @@ export function isLoopback(network: string): boolean {
   return LOOPBACK.test(network);
 }
 
-/** Networks that are another one at each site, of clients, and of proxies and containers before a depot more often (RFC 1918, 3927, 4193, 6598). */
+/**
+ * Networks that are another one at each site, of clients, and of proxies and containers before a depot more
+ * often (RFC 1918, 3927, 4193, 6598).
+ */
 const OF_A_SITE =
   /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|::\/|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/;
 

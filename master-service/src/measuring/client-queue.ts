@@ -9,7 +9,10 @@ import { siteOf } from './measured-by.ts';
 const QUEUE_LIFE_MS = 3_600_000;
 /** Handshakes tell of their own minutes: of a client's other downloads, too, which end. */
 const HANDSHAKE_LIFE_MS = 600_000;
-/** A queue that was seen once may be over: it counts as this many others say that there is none. Handshakes were looked at several times. */
+/**
+ * A queue that was seen once may be over: it counts as this many others say that there is none. Handshakes
+ * were looked at several times.
+ */
 const NO_QUEUES = { bySent: 1, byHandshakes: 0.1 } as const;
 /** Handshakes wait so long, beside what a radio link makes of them, where others fill a line for most of the time. */
 export const FILLED_MS = 5;
@@ -26,8 +29,8 @@ export const queueFigures = {
 export type QueueFigures = Readonly<z.output<z.ZodObject<typeof queueFigures>>>;
 
 /**
- * Takes in what a report says of queues; `passedMs` is how long ago the figure was as it is. A shorter wait counts at once: a queue that is believed for too long
- * has chains taken that are slower than the direct way.
+ * Takes in what a report says of queues; `passedMs` is how long ago the figure was as it is. A shorter wait
+ * counts at once: a queue that is believed for too long has chains taken that are slower than the direct way.
  */
 export function withQueue(
   known: QueueFigures | undefined,
@@ -61,8 +64,9 @@ export const NO_QUEUE: ClientQueue = { queueMs: 0, handshakeMs: 0, isFilled: fal
 type Told = readonly [by: string, fact: Fact<QueueFigures>];
 
 /**
- * What waits before a network's line, by what depots send over it, and by handshakes with masters, which wait for nothing of their own connection. The latter
- * count where no depot has sent without losses: the clients of one address may be as many, near and far.
+ * What waits before a network's line, by what depots send over it, and by handshakes with masters, which wait
+ * for nothing of their own connection. The latter count where no depot has sent without losses: the clients
+ * of one address may be as many, near and far.
  */
 export function queueOf(told: readonly Told[], nowMs: number): ClientQueue {
   const isOfMaster = ([by]: Told) => siteOf(by) !== undefined;
@@ -75,7 +79,10 @@ export function queueOf(told: readonly Told[], nowMs: number): ClientQueue {
   return { queueMs: Math.max(sentMs, handshakeMs), handshakeMs, isFilled: handshakeMs >= FILLED_MS };
 }
 
-/** Before a line all of those wait who send over it. Who waits least counts: what one alone waits for is before its own. */
+/**
+ * Before a line all of those wait who send over it. Who waits least counts: what one alone waits for is
+ * before its own.
+ */
 function leastWait(told: readonly Told[], lifeMs: number, noQueues: number, nowMs: number): number {
   const waits = told.flatMap(([, fact]) => {
     const { queue } = fact.value;

@@ -11,11 +11,17 @@ import { masterOf } from './measured-by.ts';
 const NOTED_EVERY_MS = 600_000;
 /** Where its clients wait, or have waited, so often. */
 const WAIT_NOTED_EVERY_MS = 5000;
-/** Networks told of last, by which is seen whose line it is: where more than half of so many others wait as well, lately, it is the master's. */
+/**
+ * Networks told of last, by which is seen whose line it is: where more than half of so many others wait as
+ * well, lately, it is the master's.
+ */
 const BESIDE = { least: 3, most: 16, lifeMs: 600_000 } as const;
 /** Networks of which is remembered when that was. */
 const MOST_NOTED = 20_000;
-/** A depot is of this master's site, or of another depot's, when it is so near: the two see clients over the same ways. */
+/**
+ * A depot is of this master's site, or of another depot's, when it is so near: the two see clients over the
+ * same ways.
+ */
 export const OF_THE_SITE_MS = 3;
 
 interface ClientRttsInit {
@@ -28,8 +34,9 @@ interface ClientRttsInit {
 }
 
 /**
- * How far clients are, by the connections on which they ask this master: nobody can make himself nearer than he is. It counts for
- * the depot of the master's site where that has not measured itself: the one that has the site's name, else the nearest of those that are heard and hardly any way off.
+ * How far clients are, by the connections on which they ask this master: nobody can make himself nearer than
+ * he is. It counts for the depot of the master's site where that has not measured itself: the one that has
+ * the site's name, else the nearest of those that are heard and hardly any way off.
  */
 export class ClientRtts {
   readonly #init: ClientRttsInit;
@@ -71,7 +78,8 @@ export class ClientRtts {
     const { clients } = this.#init;
     const { shortestMs, waitMs: waitedMs } = this.#waits.note(remoteAddress, rttMs, nowMs);
     const waitMs = waitedMs === undefined ? undefined : this.#ofNetwork(prefix, waitedMs, nowMs);
-    // That nothing waits is told where somebody says that it does: it may have been another master, or this one before it was started anew.
+    // That nothing waits is told where somebody says that it does: it may have been another master, or this
+    // one before it was started anew.
     const isToTell = waitMs !== undefined && (waitMs > 0 || clients.queue(prefix, nowMs).handshakeMs > 0);
     const everyMs = isToTell ? WAIT_NOTED_EVERY_MS : NOTED_EVERY_MS;
     const notedAtMs = this.#notedAtMs.get(prefix);

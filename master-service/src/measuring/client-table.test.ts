@@ -173,7 +173,10 @@ test('what is known of a client network grows old', () => {
   expect(spreads).toEqual(spreads.toSorted((one, other) => one - other));
 });
 
-/** What is known of a network's line of 250 Mbit/s after so many hours in which all that was seen of it is a line of 6 Mbit/s. */
+/**
+ * What is known of a network's line of 250 Mbit/s after so many hours in which all that was seen of it is a
+ * line of 6 Mbit/s.
+ */
 function afterSlow(hours: number, everySeconds: number): number {
   const table = new ClientTable();
   for (let report = 0; report < 12; report += 1) table.report('d1', { ...seen, goodputBps: 250e6 }, NOW);
@@ -188,7 +191,10 @@ test('one slow line does not make those of its neighbours look slow, however lon
   expect(afterSlow(2, 5)).toBeGreaterThan(75e6);
 });
 
-/** What is known to get lost in a network of clean lines after so many hours in which one part of `lossRate` is lost at `goodputBps`, every five seconds. */
+/**
+ * What is known to get lost in a network of clean lines after so many hours in which one part of `lossRate`
+ * is lost at `goodputBps`, every five seconds.
+ */
 function lossAfter(hours: number, goodputBps: number, lossRate: number): number {
   const table = new ClientTable();
   const clean = { ...seen, goodputBps: 1.5e8, retransmittedBytes: 0 };

@@ -22,11 +22,15 @@ const ASSUMED_BPS = 50e6;
 /** A client that nobody knows is some tens of milliseconds away, or several hundred. */
 const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
 /**
- * The lines of a network's clients differ: what is slower than this share of what is known is another one, whose download may take hours and says little of
- * the others. One that is believed too slow costs its client all that depots can win, since direct shares it; one that is believed too fast costs nothing.
+ * The lines of a network's clients differ: what is slower than this share of what is known is another one,
+ * whose download may take hours and says little of the others. One that is believed too slow costs its client
+ * all that depots can win, since direct shares it; one that is believed too fast costs nothing.
  */
 const OTHER_LINE = 0.5;
-/** So many measurements say what a network had before a depot's line was crowded: the first one may be what is usual. */
+/**
+ * So many measurements say what a network had before a depot's line was crowded: the first one may be what is
+ * usual.
+ */
 const LEAST_KNOWN = 2;
 
 const clientFiguresSchema = z.looseObject({
@@ -101,14 +105,17 @@ export class ClientTable {
     this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
   }
 
-  /** What a depot sends to each network that gets far less than it is known to, bits per second, while its own line is crowded; else `undefined`. */
+  /**
+   * What a depot sends to each network that gets far less than it is known to, bits per second, while its own
+   * line is crowded; else `undefined`.
+   */
   crowdedBps(depot: string, nowMs: number): number | undefined {
     return this.#crowded.eachBps(depot, nowMs);
   }
 
   /**
-   * What a report says of its network. Where the line of the depot is crowded, what is slow, lost or waits is the depot's: direct downloads do not meet it, and
-   * nothing of it is left once the crowd has gone.
+   * What a report says of its network. Where the line of the depot is crowded, what is slow, lost or waits is
+   * the depot's: direct downloads do not meet it, and nothing of it is left once the crowd has gone.
    */
   #ofNetwork(
     depot: string,
@@ -127,8 +134,8 @@ export class ClientTable {
   }
 
   /**
-   * The first line of a network that is seen counts no more than a usual one where it is so much slower: it may be another one. A depot that sends to nobody faster
-   * is not taken for faster by that.
+   * The first line of a network that is seen counts no more than a usual one where it is so much slower: it
+   * may be another one. A depot that sends to nobody faster is not taken for faster by that.
    */
   #begun(depot: string, goodput: Figure, { rttMs }: ClientReport): Figure {
     const usualBps = this.#ends.usualBps(rttMs);
@@ -184,7 +191,10 @@ export class ClientTable {
     return wider === undefined ? [] : this.#ends.near(wider);
   }
 
-  /** What the line of a client network may carry, in bits per second, where what `depot` sent to it may be all that this one can send; else `undefined`. */
+  /**
+   * What the line of a client network may carry, in bits per second, where what `depot` sent to it may be all
+   * that this one can send; else `undefined`.
+   */
   untoldLineBps(depot: string, prefix: string, nowMs: number): number | undefined {
     return this.#ends.untoldLineBps(depot, this.#seenAs(depot, prefix), nowMs);
   }
@@ -231,12 +241,18 @@ export class ClientTable {
     return seen ?? this.#mostlyAs(prefix);
   }
 
-  /** The same of depots that have measured neither: where one has measured the network itself, its neighbours are the nearer ones. */
+  /**
+   * The same of depots that have measured neither: where one has measured the network itself, its neighbours
+   * are the nearer ones.
+   */
   #mostlyAs(prefix: string): string {
     return this.#isMeasured(prefix) ? prefix : (this.#aliasOf(prefix) ?? prefix);
   }
 
-  /** The network of the other family under which depots know the clients of one; one that a single depot tells of gives way to what is measured. */
+  /**
+   * The network of the other family under which depots know the clients of one; one that a single depot tells
+   * of gives way to what is measured.
+   */
   #aliasOf(prefix: string): string | undefined {
     const alias = this.#aliases?.of(prefix);
     return alias && (alias.isAgreed || !this.#isMeasured(prefix)) ? alias.prefix : undefined;

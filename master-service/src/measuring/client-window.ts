@@ -3,7 +3,10 @@ import * as z from 'zod';
 import { estimateOf, type Figure, figureSchema, later, observed } from '../estimates/figure.ts';
 import type { Fact } from '../facts/fact.ts';
 
-/** The clients of a network come and go by the day, and so does what is known of their windows: nothing is left of older measurements. */
+/**
+ * The clients of a network come and go by the day, and so does what is known of their windows: nothing is
+ * left of older measurements.
+ */
 const WINDOW_LIFE_MS = 86_400_000;
 /** Windows differ by factors, and what held a connection back may have been a reader that is slow just now. */
 const SCATTER = { between: 1, within: 0.3 } as const;
@@ -11,7 +14,10 @@ const SCATTER = { between: 1, within: 0.3 } as const;
 const LEAST_BYTES = 65_535;
 /** Who offers so many times as much is another client, or reads slowly no more. */
 const OTHER_CLIENT = 1.2;
-/** Of what a scale can express a host uses so much at least: Linux takes the next larger power of two, and half of a buffer for the window ... */
+/**
+ * Of what a scale can express a host uses so much at least: Linux takes the next larger power of two, and
+ * half of a buffer for the window ...
+ */
 const LEAST_OF_SCALE = 0.25;
 /** ... and so much where nobody has seen more. */
 const USUAL_OF_SCALE = 0.5;
@@ -56,7 +62,10 @@ function agedBy(seen: MostSeen | undefined, passedMs: number): MostSeen | undefi
   return seen && ageMs <= WINDOW_LIFE_MS ? { ...seen, ageMs } : undefined;
 }
 
-/** In bytes: what a window is at most, what it probably is, and the largest that was offered, 0 where nobody has seen one. */
+/**
+ * In bytes: what a window is at most, what it probably is, and the largest that was offered, 0 where nobody
+ * has seen one.
+ */
 export interface ClientWindow {
   readonly mostBytes: number;
   readonly likelyBytes: number;
@@ -64,8 +73,9 @@ export interface ClientWindow {
 }
 
 /**
- * The window that a network's clients offer, as far as depots have seen it; never more than is assumed. The largest counts: one that is believed too small
- * makes chains look better than they are. Of one that held connections back nothing is believed while another one is larger.
+ * The window that a network's clients offer, as far as depots have seen it; never more than is assumed. The
+ * largest counts: one that is believed too small makes chains look better than they are. Of one that held
+ * connections back nothing is believed while another one is larger.
  */
 export function windowOf(
   facts: readonly Fact<WindowFigures>[],

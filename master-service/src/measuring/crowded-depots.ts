@@ -4,7 +4,10 @@ import { LruMap, OrderedMap } from '@longhaul/shared/service';
 const NOW_MS = 60_000;
 /** So many networks that get far less than they are known to, all at once ... */
 const LEAST_NETWORKS = 8;
-/** ... and this share of those that are served, and of what they get, have nothing in common but their depot. Fewer may be one busy house, a liar with some prefixes, or a provider's bad evening. */
+/**
+ * ... and this share of those that are served, and of what they get, have nothing in common but their depot.
+ * Fewer may be one busy house, a liar with some prefixes, or a provider's bad evening.
+ */
 const LEAST_SHARE = 0.5;
 /** Networks that are remembered of one depot, about 200 bytes each. */
 const MOST_NETWORKS = 256;
@@ -19,8 +22,9 @@ interface Served {
 }
 
 /**
- * The depots whose own lines are crowded: most of the networks that they serve now get far less than they are known to. One that does so alone has another line that is
- * slow; all of them at once say nothing of themselves.
+ * The depots whose own lines are crowded: most of the networks that they serve now get far less than they are
+ * known to. One that does so alone has another line that is slow; all of them at once say nothing of
+ * themselves.
  */
 export class CrowdedDepots {
   readonly #depots = new LruMap<string, ServedNetworks>(MOST_DEPOTS);
@@ -32,7 +36,10 @@ export class CrowdedDepots {
     networks.note(prefix, served);
   }
 
-  /** What a depot sends to each of those to which it sends far less than it could, bits per second; `undefined` where its line is not crowded. */
+  /**
+   * What a depot sends to each of those to which it sends far less than it could, bits per second;
+   * `undefined` where its line is not crowded.
+   */
   eachBps(depot: string, nowMs: number): number | undefined {
     return this.#depots.get(depot)?.eachBps(nowMs);
   }

@@ -14,14 +14,23 @@ const BETWEEN_NEIGHBOURS = 0.7;
 const UNKNOWN_LOSS = { value: 5e-6, spread: 2.8 } as const;
 /** What a leg carries that is so much longer tells of its way, not of the line of its end. */
 const LONGER = 1.5;
-/** What was sent weighs as much as what is assumed when it is so many bytes, or so many of it got lost: some twenty segments. */
+/**
+ * What was sent weighs as much as what is assumed when it is so many bytes, or so many of it got lost: some
+ * twenty segments.
+ */
 const TELLING = { sentBytes: 8_000_000, lostBytes: 30_000 } as const;
-/** Of depots that have measured an end, those that are asked what it is like: what a thousand say is known from as many. */
+/**
+ * Of depots that have measured an end, those that are asked what it is like: what a thousand say is known
+ * from as many.
+ */
 const MOST_WITNESSES = 32;
 /** A depot may have come to the end of its own line, unless it has sent so many times as much to another end. */
 const FASTER_ELSEWHERE = 1.5;
 
-/** A depot that sent no faster to so many ends sends no faster to one that nobody has measured: fewer may all have narrow lines. */
+/**
+ * A depot that sent no faster to so many ends sends no faster to one that nobody has measured: fewer may all
+ * have narrow lines.
+ */
 const TELLING_ENDS = 10;
 
 /** What of a leg is not measured. */
@@ -56,8 +65,9 @@ interface EndTableInit<Value extends LegFigures> {
 }
 
 /**
- * The legs between depots and ends of downloads, client networks or origins, as depots measured them; a replica of facts. What is not
- * measured, or long ago, is expected to be as that depot's legs to the end's neighbours are, and then as all legs of the RTT class.
+ * The legs between depots and ends of downloads, client networks or origins, as depots measured them; a
+ * replica of facts. What is not measured, or long ago, is expected to be as that depot's legs to the end's
+ * neighbours are, and then as all legs of the RTT class.
  */
 export class EndTable<Value extends LegFigures> {
   readonly #init: EndTableInit<Value>;
@@ -157,10 +167,11 @@ export class EndTable<Value extends LegFigures> {
   }
 
   /**
-   * A leg of which a figure is not measured, where other depots have measured that of theirs to the same end: all of them share its line. It loses no less than
-   * the one of theirs that loses least, of those that are not much shorter: a short one tells nothing of the way. Where depots send it carries no more than the
-   * one that carries most, of those that are not longer, if that is the end's line and not a depot's own. Else what nobody knows would always look better than
-   * what is known.
+   * A leg of which a figure is not measured, where other depots have measured that of theirs to the same end:
+   * all of them share its line. It loses no less than the one of theirs that loses least, of those that are
+   * not much shorter: a short one tells nothing of the way. Where depots send it carries no more than the one
+   * that carries most, of those that are not longer, if that is the end's line and not a depot's own. Else
+   * what nobody knows would always look better than what is known.
    */
   #asOthersMet(
     own: LegDistribution,
@@ -195,8 +206,10 @@ export class EndTable<Value extends LegFigures> {
   }
 
   /**
-   * What the line of an end may carry, in bits per second, beyond what a depot has sent to it that sends no more to anybody: what two have sent; and what is
-   * usual, but where others tell the line no more than the fastest has sent. `undefined` where what the depot itself has sent tells it, or where it is taken for a usual one anyway.
+   * What the line of an end may carry, in bits per second, beyond what a depot has sent to it that sends no
+   * more to anybody: what two have sent; and what is usual, but where others tell the line no more than the
+   * fastest has sent. `undefined` where what the depot itself has sent tells it, or where it is taken for a
+   * usual one anyway.
    */
   untoldLineBps(depot: string, end: string, nowMs: number): number | undefined {
     const own = this.#rateOf(depot, this.known(end).get(depot), nowMs);
@@ -208,7 +221,10 @@ export class EndTable<Value extends LegFigures> {
     return Math.max(own.bps, second, this.#tellLine(rated) ? Math.min(most, usualBps) : usualBps);
   }
 
-  /** What is usual for the line of an end to which nobody has sent anything, where it is expected to get less from a depot by that one's own line; else `undefined`. */
+  /**
+   * What is usual for the line of an end to which nobody has sent anything, where it is expected to get less
+   * from a depot by that one's own line; else `undefined`.
+   */
   #uncutLineBps(depot: string, end: string, nowMs: number): number | undefined {
     const figures = this.known(end).get(depot)?.value;
     const usualBps = this.usualBps(figures?.rtt.value ?? this.#init.assumedRtt.value);
@@ -221,7 +237,10 @@ export class EndTable<Value extends LegFigures> {
     return this.#priors.goodput(rttMs).value;
   }
 
-  /** Whether what depots sent to an end tells what its line carries: one that got about as much there as the fastest one could have sent more. */
+  /**
+   * Whether what depots sent to an end tells what its line carries: one that got about as much there as the
+   * fastest one could have sent more.
+   */
   #tellLine(rated: readonly Rated[]): boolean {
     const mostBps = Math.max(...rated.map(({ bps }) => bps));
     return rated.some(

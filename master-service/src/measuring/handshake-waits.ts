@@ -30,15 +30,17 @@ interface Client {
 }
 
 /**
- * How long handshakes of clients wait in queues that others fill: by how much longer their middle round trip is than the shortest one to the same address. A
- * connection that has sent nothing yet waits for none of its own packets.
+ * How long handshakes of clients wait in queues that others fill: by how much longer their middle round trip
+ * is than the shortest one to the same address. A connection that has sent nothing yet waits for none of its
+ * own packets.
  */
 export class HandshakeWaits {
   readonly #clients = new LruMap<string, Client>(MOST_CLIENTS);
 
   /**
    * Takes down the round trip of a handshake with the client at `address`.
-   * @returns the shortest one of late; and the usual wait, 0 where there is none, `undefined` where too few handshakes tell.
+   * @returns the shortest one of late; and the usual wait, 0 where there is none, `undefined` where too few
+   * handshakes tell.
    */
   note(
     address: string,

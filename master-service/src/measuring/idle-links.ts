@@ -3,11 +3,15 @@ import { HourlyBudget, LruMap } from '@longhaul/shared/service';
 import type { LegDistribution } from '../estimates/leg-figures.ts';
 import { OWN_LINE, type SeenLine } from '../estimates/own-lines.ts';
 
-/** A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an operator types in. */
+/**
+ * A link is tested when its goodput may be so far off: more than a factor of 1.8, and more than what an
+ * operator types in.
+ */
 const UNSURE_SPREAD = 0.6;
 /**
- * One that carries less than this share of what is usual may only have been congested since it was met, and nothing is planned over it that would show when that
- * is over. It is tested when it was measured so long ago ...
+ * One that carries less than this share of what is usual may only have been congested since it was met, and
+ * nothing is planned over it that would show when that is over. It is tested when it was measured so long ago
+ * ...
  */
 const SLOW = { share: 0.5, ageMs: 120_000 } as const;
 /** ... one that has fallen from what it was lately after so long ... */
@@ -16,24 +20,38 @@ const FALLEN_MS = 45_000;
 const MOST_SLOW_MS = 14_400_000;
 /** Nor is any other one tested again earlier, unless what came of it says that it may have changed. */
 const RETRY_MS = 600_000;
-/** A depot that was told of a test is busy with it so long at most, and so is the other one: until this one tells that it has sent all of it. */
+/**
+ * A depot that was told of a test is busy with it so long at most, and so is the other one: until this one
+ * tells that it has sent all of it.
+ */
 const TEST_MS = 20_000;
-/** A depot that does not say whether its transfers move, and whose uplink carries less, bits per second, has as good as none: their clients read nothing, perhaps for hours. */
+/**
+ * A depot that does not say whether its transfers move, and whose uplink carries less, bits per second, has
+ * as good as none: their clients read nothing, perhaps for hours.
+ */
 const STILL_BPS = 1_000_000;
 /** Bytes of tests to and from one depot in an hour. */
 const BYTES_PER_HOUR = 20_000_000;
 /** Depots that are looked at for one that asks: some microseconds for each. */
 const MOST_LOOKED_AT = 8;
 /**
- * Round trips that a test shall last at the rate that is expected. A start that doubles with each of them ends with a third to a half of all bytes in one: after two
- * a first test has come to two thirds of that rate, which is as good as known, and after three one of a slow link to all that it may carry again. Six end slow start on most links.
+ * Round trips that a test shall last at the rate that is expected. A start that doubles with each of them
+ * ends with a third to a half of all bytes in one: after two a first test has come to two thirds of that
+ * rate, which is as good as known, and after three one of a slow link to all that it may carry again. Six end
+ * slow start on most links.
  */
 const ROUND_TRIPS = { first: 2, slow: 3, most: 6 } as const;
 /** A slow link may carry so many times as much again: more is found by the tests that follow. */
 const MOST_HEALED = 2;
-/** What is known, and has only grown old, is tested by so much of what both depots have left, where a first test would not take more. */
+/**
+ * What is known, and has only grown old, is tested by so much of what both depots have left, where a first
+ * test would not take more.
+ */
 const SHARE_OF_LEFT = 0.25;
-/** So many links that are narrow make it likely that their depot's line is: tests over others need no more bytes than that. */
+/**
+ * So many links that are narrow make it likely that their depot's line is: tests over others need no more
+ * bytes than that.
+ */
 const LINKS_OF_LIKELY_LINE = 2;
 /** Less than this says nothing of a rate. */
 const LEAST_BYTES = 262_144;
@@ -75,8 +93,8 @@ interface IdleLinksInit {
 }
 
 /**
- * Chooses the tests of links that no transfer measures: the one among some that tells most for its bytes. Never two at once on one depot,
- * none on one that carries transfers, none beyond a depot's bytes of an hour.
+ * Chooses the tests of links that no transfer measures: the one among some that tells most for its bytes.
+ * Never two at once on one depot, none on one that carries transfers, none beyond a depot's bytes of an hour.
  */
 export class IdleLinks {
   readonly #init: IdleLinksInit;
@@ -116,15 +134,19 @@ export class IdleLinks {
     return undefined;
   }
 
-  /** A depot tells what it has sent to another one since its last heartbeat: after all of a test neither is busy with it any more. */
+  /**
+   * A depot tells what it has sent to another one since its last heartbeat: after all of a test neither is
+   * busy with it any more.
+   */
   noteSent(from: string, to: string, sentBytes: number): void {
     const test = this.#running.get(from);
     if (test?.from === from && test.to === to) test.leftBytes -= sentBytes;
   }
 
   /**
-   * How much a test says for its bytes: the more, the less is known of the link, and of the lines of its two ends. One that is narrow hides the line of the
-   * other end, and makes no test worth more by needing less: else a wide depot that joins would be met by the narrow ones first.
+   * How much a test says for its bytes: the more, the less is known of the link, and of the lines of its two
+   * ends. One that is narrow hides the line of the other end, and makes no test worth more by needing less:
+   * else a wide depot that joins would be met by the narrow ones first.
    */
   #worth(from: string, to: string, known: LegDistribution, bytes: number): number {
     const { goodputBps, rttMs } = known;
@@ -174,7 +196,10 @@ export class IdleLinks {
     return doubtedBps !== undefined && (!told || (goodputBps.ageMs ?? 0) < nowMs - told.atMs);
   }
 
-  /** Whether a slow link was neither measured nor tested for a while: the longer the more often it was found to be slow. */
+  /**
+   * Whether a slow link was neither measured nor tested for a while: the longer the more often it was found
+   * to be slow.
+   */
   #mayHaveHealed(pair: string, known: LegDistribution, nowMs: number): boolean {
     const told = this.#told.get(pair);
     const firstMs = this.#patienceMs(known);
@@ -228,7 +253,10 @@ interface Candidate {
   readonly worth: number;
 }
 
-/** Whether nobody has measured the direction that a test would: what the other one carries only lets expect something of it. */
+/**
+ * Whether nobody has measured the direction that a test would: what the other one carries only lets expect
+ * something of it.
+ */
 function isUnmeasured({ goodputBps, isBackward = false }: LegDistribution): boolean {
   return goodputBps.ageMs === undefined || isBackward;
 }

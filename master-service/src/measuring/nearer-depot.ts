@@ -7,8 +7,9 @@ const MOST_ANCHORS = 4;
 type RttBetween = (one: string, other: string) => number | undefined;
 
 /**
- * Of `others` the depot that may lie nearest to an end, by the triangles with those that have measured it: it is as far from them as the end is.
- * `undefined` where none may be much nearer than they are. One that lies among three moves nothing by much: what counts is what most of them allow.
+ * Of `others` the depot that may lie nearest to an end, by the triangles with those that have measured it: it
+ * is as far from them as the end is. `undefined` where none may be much nearer than they are. One that lies
+ * among three moves nothing by much: what counts is what most of them allow.
  */
 export function nearerDepot(
   measuredMs: ReadonlyMap<string, number>,

@@ -13,8 +13,9 @@ type RttBetween = (one: string, other: string) => number | undefined;
 export type OriginPlaces = 'one' | 'disputed' | 'several';
 
 /**
- * Whether the servers of an origin stand in several places, as those of a content network do: depots far from each other are all near it. One depot that
- * says that it is near, and is not, contradicts many, so that two contradictions without a depot in common are asked for.
+ * Whether the servers of an origin stand in several places, as those of a content network do: depots far from
+ * each other are all near it. One depot that says that it is near, and is not, contradicts many, so that two
+ * contradictions without a depot in common are asked for.
  */
 export function placesOf(
   measuredMs: ReadonlyMap<string, number>,
@@ -32,8 +33,9 @@ export function placesOf(
 }
 
 /**
- * Of `others` the depot that tells whether an origin stands in one place: that furthest from those that are near it. Beside one depot, for all that its neighbours
- * say, a content network looks like any origin. `undefined` where that is known, or where none is far enough to tell.
+ * Of `others` the depot that tells whether an origin stands in one place: that furthest from those that are
+ * near it. Beside one depot, for all that its neighbours say, a content network looks like any origin.
+ * `undefined` where that is known, or where none is far enough to tell.
  */
 export function witnessOf(
   measuredMs: ReadonlyMap<string, number>,

@@ -14,13 +14,19 @@ const HOUR_MS = 3_600_000;
 const ENOUGH = 3;
 /** Servers move, and so do the ways to them. */
 const LATELY_MS = 24 * HOUR_MS;
-/** What was measured in a network that another depot saw the origin leave so long after, may be of a place where it is no more. */
+/**
+ * What was measured in a network that another depot saw the origin leave so long after, may be of a place
+ * where it is no more.
+ */
 const ELSEWHERE_MS = HOUR_MS;
 /** The first ones are taken as they come; by what they find the next one is chosen. */
 const TAKEN_AS_THEY_COME = 2;
 /** One that was told has found it out by then, or does not reach the origin. */
 const FOUND_OUT_MS = 10_000;
-/** A depot that was heard longer ago has another master, which alone can tell it something: not sooner, however often depots come. */
+/**
+ * A depot that was heard longer ago has another master, which alone can tell it something: not sooner,
+ * however often depots come.
+ */
 const LEAST_HEARD_MS = 60_000;
 /** Depots of which is remembered when they were heard. */
 const MOST_HEARD = 2_000;
@@ -31,7 +37,10 @@ const LEAST_WISH_MS = 60_000;
 /** Origins that wait for depots to be heard, and those that are looked at for one of them. */
 const MOST_WISHES = 1_000;
 const MOST_LOOKED_AT = 32;
-/** Origins that clients of one network may have probed in an hour: whoever asks for names all day must not have depots knock everywhere. */
+/**
+ * Origins that clients of one network may have probed in an hour: whoever asks for names all day must not
+ * have depots knock everywhere.
+ */
 const PER_NETWORK = 240;
 /** Networks of which is remembered what they have asked for. */
 const MOST_NETWORKS = 2_000;
@@ -92,8 +101,10 @@ interface Asked {
 }
 
 /**
- * Has origins probed that downloads ask for, by a few depots: the first that are heard, then the one that may be nearest by what these have found, be it in
- * downloads, or that tells whether the origin stands in one place. A probe is a connection that is opened and closed: nothing is asked of the origin, because a link may be good for one request only.
+ * Has origins probed that downloads ask for, by a few depots: the first that are heard, then the one that may
+ * be nearest by what these have found, be it in downloads, or that tells whether the origin stands in one
+ * place. A probe is a connection that is opened and closed: nothing is asked of the origin, because a link
+ * may be good for one request only.
  */
 export class OriginProbes {
   readonly #init: OriginProbesInit;
@@ -179,7 +190,10 @@ export class OriginProbes {
     return true;
   }
 
-  /** The depot that is told next; `undefined` while one that was told has not said what it found, and where there is no more to find out. */
+  /**
+   * The depot that is told next; `undefined` while one that was told has not said what it found, and where
+   * there is no more to find out.
+   */
   #nextOf(asked: Asked, depots: readonly ProbingDepot[], nowMs: number): string | undefined {
     const { host, wish, probed, measuredMs } = asked;
     const { choice, toldAtMs = Number.NEGATIVE_INFINITY } = wish;

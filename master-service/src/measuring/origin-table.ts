@@ -27,18 +27,30 @@ const MEASURED_LIFE_MS = 7 * 86_400_000;
 const ASSUMED_BPS = 100e6;
 /** An origin that nobody knows is some tens of milliseconds away, or several hundred. */
 const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
-/** What the receiver counts as lost says something of the sender from so many losses on: before, its window has not come down from the start. */
+/**
+ * What the receiver counts as lost says something of the sender from so many losses on: before, its window
+ * has not come down from the start.
+ */
 const TELLING_LOSSES = 100;
 /** The same of connections that have forgotten their start: so many tell the loss rate by a fifth. */
 const TELLING_WORN_LOSSES = 20;
-/** A sender that is so many times faster than losses leave to CUBIC is none, when its start is forgotten. Before, a young CUBIC may be twenty times as fast ... */
+/**
+ * A sender that is so many times faster than losses leave to CUBIC is none, when its start is forgotten.
+ * Before, a young CUBIC may be twenty times as fast ...
+ */
 const TOO_FAST_FOR_CUBIC = 4;
 /** ... but one whose fastest second is not so many times as fast is nothing else. */
 const LIKE_CUBIC = 4;
 
-/** What filled a way tells for so long what it carries: nobody tests ways to origins, and other traffic has its hours. */
+/**
+ * What filled a way tells for so long what it carries: nobody tests ways to origins, and other traffic has
+ * its hours.
+ */
 const FULL_LIFE_MS = 1_200_000;
-/** What several were given that nothing held back is given again, by so much; it scatters more than what fills a way, and others may have more use for it. */
+/**
+ * What several were given that nothing held back is given again, by so much; it scatters more than what fills
+ * a way, and others may have more use for it.
+ */
 const ROOM_FOR_SEVERAL = 2;
 
 /** So much more than what filled it says that it carries more now: one second scatters about the mean of several. */
@@ -188,7 +200,10 @@ export class OriginTable {
     return this.#ends.distribution(depot, host, nowMs, own ?? this.prefixOf(host));
   }
 
-  /** The network that most depots say that they reached an origin in, or that its address names; they may differ, where it has several addresses. */
+  /**
+   * The network that most depots say that they reached an origin in, or that its address names; they may
+   * differ, where it has several addresses.
+   */
   prefixOf(host: string): string | undefined {
     if (isAddressLiteral(host)) return clientPrefix(host);
     const votes = new Map<string, number>();
@@ -227,7 +242,10 @@ export class OriginTable {
   }
 }
 
-/** Whether an origin is in another network now, and so much nearer or further that what was measured there says nothing of it. */
+/**
+ * Whether an origin is in another network now, and so much nearer or further that what was measured there
+ * says nothing of it.
+ */
 function hasMoved({ prefix, rtt }: OriginFigures, report: OriginReport): boolean {
   if (prefix === undefined || report.prefix === undefined || report.prefix === prefix) return false;
   return Math.abs(Math.log((report.rttMs ?? rtt.value) / rtt.value)) > MOVED;
@@ -312,8 +330,9 @@ function wornLater({ goodput, loss }: Worn, passedMs: number): Worn {
 }
 
 /**
- * Whether an origin sends faster than losses leave to CUBIC, as BBR does, by each depot; `undefined` where nothing can be told. Where one got more than CUBIC
- * would, those count little to which losses would leave about as much as the origin gives to anybody.
+ * Whether an origin sends faster than losses leave to CUBIC, as BBR does, by each depot; `undefined` where
+ * nothing can be told. Where one got more than CUBIC would, those count little to which losses would leave
+ * about as much as the origin gives to anybody.
  */
 function votesOnLoss(known: readonly OriginFigures[]): readonly (boolean | undefined)[] {
   const votes = known.map((figures) => sendsAboveLoss(figures));
@@ -344,7 +363,10 @@ function isTelling({ loss }: Worn): boolean {
   return loss.lostBytes >= TELLING_WORN_LOSSES * SEGMENT_BYTES;
 }
 
-/** What single connections brought when they had forgotten their start, in bits per second; `undefined` where that is not known well, or was long ago. */
+/**
+ * What single connections brought when they had forgotten their start, in bits per second; `undefined` where
+ * that is not known well, or was long ago.
+ */
 export function wornBpsOf(
   { value: { worn }, timeMs }: Fact<OriginFigures>,
   nowMs: number,
@@ -362,8 +384,9 @@ export function fullBpsOf(
 }
 
 /**
- * The most that the connections of one download may expect together, by what each of fewer or as many was given of late, in bits per second: it gets no more for
- * being one of more. `undefined` where nobody has seen several that nothing but the origin or the network held back.
+ * The most that the connections of one download may expect together, by what each of fewer or as many was
+ * given of late, in bits per second: it gets no more for being one of more. `undefined` where nobody has seen
+ * several that nothing but the origin or the network held back.
  */
 export function roomForSeveralBps(
   { value: { ofSeveral }, timeMs }: Fact<OriginFigures>,

@@ -12,8 +12,8 @@ const INFO_BYTES = 152;
 const NO_SAMPLE_US = 0xffff_ffff;
 
 /**
- * Binds what reads the least round trip of a connection from the kernel (`TCP_INFO`), in milliseconds. Where there is no such kernel, or the
- * optional dependency is missing, nothing can be read.
+ * Binds what reads the least round trip of a connection from the kernel (`TCP_INFO`), in milliseconds. Where
+ * there is no such kernel, or the optional dependency is missing, nothing can be read.
  */
 export function createRttReader(
   platform: NodeJS.Platform = process.platform,

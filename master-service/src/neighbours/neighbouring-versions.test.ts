@@ -18,8 +18,8 @@ import { startMaster, type TestMaster } from '../testing/start-master.ts';
 import { registerDepots, TestDepot } from '../testing/test-depot.ts';
 
 /**
- * What the last release has said and written, by a master called `rj` with three depots: a new release keeps these files, and adds its own
- * folder beside this one.
+ * What the last release has said and written, by a master called `rj` with three depots: a new release keeps
+ * these files, and adds its own folder beside this one.
  */
 const LAST_RELEASE = join(import.meta.dirname, '0.1.0');
 

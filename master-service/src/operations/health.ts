@@ -26,8 +26,9 @@ interface HealthInit {
 }
 
 /**
- * Whether this master may be asked, and whether its address may be announced. What other masters, the bus and depots do has no
- * part in it once this master has begun: otherwise one fault of theirs would take the address from every site at once.
+ * Whether this master may be asked, and whether its address may be announced. What other masters, the bus and
+ * depots do has no part in it once this master has begun: otherwise one fault of theirs would take the
+ * address from every site at once.
  */
 export class Health {
   readonly #init: HealthInit;

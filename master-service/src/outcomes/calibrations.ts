@@ -36,8 +36,8 @@ const PAIR_CALIBRATED = {
 export const CALIBRATION_FACTS = [PAIR_CALIBRATED];
 
 /**
- * What the model leaves of a pair of ends: a line that is slower in the evening, a server that thinks for long. It changes what is predicted,
- * and no decision: all ways of a pair have it in common.
+ * What the model leaves of a pair of ends: a line that is slower in the evening, a server that thinks for
+ * long. It changes what is predicted, and no decision: all ways of a pair have it in common.
  */
 export class Calibrations {
   readonly #facts: Facts;

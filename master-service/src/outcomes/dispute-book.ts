@@ -7,7 +7,10 @@ const JUDGED_AFTER_MS = 30_000;
 const VERDICT_LIFE_MS = 3_600_000;
 /** Who goes on telling of a job waits no longer. */
 const JUDGED_AT_LAST_MS = 600_000;
-/** Legs that wait to be judged; of these one depot that tells has no more than it leaves free. What does not fit is judged by nobody. */
+/**
+ * Legs that wait to be judged; of these one depot that tells has no more than it leaves free. What does not
+ * fit is judged by nobody.
+ */
 const MOST_WAITING = 20_000;
 /** Depots of which verdicts are kept, and neighbours of each. */
 const MOST_DEPOTS = 2_000;
@@ -38,13 +41,16 @@ interface DisputeBookInit {
   readonly reportOf: (jobId: string, depot: string) => JobReport | undefined;
   /** Called when a depot is trusted no more, or again. */
   readonly onChange?: (depot: string, isTrusted: boolean) => void;
-  /** Milliseconds by a clock that is never set, of the master that judges: masters learn of reports in another order than they were told. */
+  /**
+   * Milliseconds by a clock that is never set, of the master that judges: masters learn of reports in another
+   * order than they were told.
+   */
   readonly steadyMs: () => number;
 }
 
 /**
- * Holds what depots say they have sent against what their neighbours have got. Who disagrees with three neighbours at least, and with most of
- * those that both ends have told of, is not believed.
+ * Holds what depots say they have sent against what their neighbours have got. Who disagrees with three
+ * neighbours at least, and with most of those that both ends have told of, is not believed.
  */
 export class DisputeBook {
   readonly #init: DisputeBookInit;

@@ -13,7 +13,10 @@ interface TwoEnds {
   receiver?: Told;
 }
 
-/** The legs of a plan, and those that its job took besides, each with what was predicted and what its ends have told. */
+/**
+ * The legs of a plan, and those that its job took besides, each with what was predicted and what its ends
+ * have told.
+ */
 export function outcomeLegs(
   { chain, lanes, basis }: { readonly chain: Chain; readonly lanes: number; readonly basis: RouteBasis },
   reports: ReadonlyMap<string, JobReport>,

@@ -7,7 +7,10 @@ import type { LedTo } from '../planning/plans/route-chooser.ts';
 import type { Pair } from './calibrations.ts';
 import type { PlannedJob } from './recent-jobs.ts';
 
-/** Pairs of a client network, or a depot, and a host that leads on, which are remembered, half a kilobyte each; of one speaker no more than are left free. */
+/**
+ * Pairs of a client network, or a depot, and a host that leads on, which are remembered, half a kilobyte
+ * each; of one speaker no more than are left free.
+ */
 const MOST_PAIRS = 10_000;
 /** Downloads of each: the last ones of a network, and of a depot those of the last networks. */
 const MOST_DOWNLOADS = 5;
@@ -19,11 +22,17 @@ const SAME_AGAIN_MS = 3_600_000;
 const MOST_JOBS = 50_000;
 /** A download that takes longer counts as one that led nowhere. */
 const JOB_LIFE_MS = 86_400_000;
-/** Where several depots say where a host leads, those count that said so within so long before the newest word: sites move, and depots leave. */
+/**
+ * Where several depots say where a host leads, those count that said so within so long before the newest
+ * word: sites move, and depots leave.
+ */
 const VOICE_MS = 86_400_000;
 /** So many voices count of a host, the newest ones. */
 const MOST_VOICES = 9;
-/** So many depots that name the same host are believed by others: one alone only where no other one has met the host that is asked. */
+/**
+ * So many depots that name the same host are believed by others: one alone only where no other one has met
+ * the host that is asked.
+ */
 const AGREEING = 2;
 
 const place = {
@@ -55,7 +64,10 @@ const HOST_LEADS = {
 } satisfies FactKind<unknown>;
 type Told = Fact<z.output<(typeof HOST_LEADS)['schema']>>;
 
-/** The last host that a job's redirects led an entry depot to, by `<job id> <depot>`: who has planned the job may be another master. */
+/**
+ * The last host that a job's redirects led an entry depot to, by `<job id> <depot>`: who has planned the job
+ * may be another master.
+ */
 const JOB_LED = {
   name: 'job-led',
   schema: z.looseObject(place),
@@ -72,7 +84,10 @@ export const LED_FACTS = [HOST_LEADS, JOB_LED];
 type Place = Pick<OriginUrl, 'host' | 'port'>;
 type LedJob = Pick<PlannedJob, 'jobId' | 'network' | 'host' | 'isAsked'>;
 
-/** What the downloads that a depot tells of say together: a place, or nothing, because it gave them itself or they differ. */
+/**
+ * What the downloads that a depot tells of say together: a place, or nothing, because it gave them itself or
+ * they differ.
+ */
 type Voice = Place | undefined;
 
 /** What is said of a host that is asked. */
@@ -86,8 +101,9 @@ interface Voices {
 }
 
 /**
- * Which hosts the bytes of downloads come from that begin at another one: a site's own name often leads to storage, and a redirector to mirrors. A network's own
- * downloads say it for the network; for all others most of the depots that tell of the host.
+ * Which hosts the bytes of downloads come from that begin at another one: a site's own name often leads to
+ * storage, and a redirector to mirrors. A network's own downloads say it for the network; for all others most
+ * of the depots that tell of the host.
  */
 export class LedHosts {
   readonly #facts: Facts;
@@ -124,14 +140,20 @@ export class LedHosts {
     });
   }
 
-  /** Takes in where a job is led to, by its entry depot. Who chooses chains by himself would speak by as many depots as he likes. */
+  /**
+   * Takes in where a job is led to, by its entry depot. Who chooses chains by himself would speak by as many
+   * depots as he likes.
+   */
   note(job: LedJob, depot: string, { host, port }: Place, nowMs: number): void {
     // Another port, or scheme, of the same host is as far.
     if (host === job.host) this.#noteItself(job, depot, nowMs);
     else this.#note(job, { by: depot, led: { host, port } }, nowMs);
   }
 
-  /** Takes in that a job's download has come whole: from the host that was asked, where no redirect led it elsewhere. */
+  /**
+   * Takes in that a job's download has come whole: from the host that was asked, where no redirect led it
+   * elsewhere.
+   */
   noteEnded(job: LedJob, depot: string, nowMs: number): void {
     if (!this.#facts.store.newest(JOB_LED, `${job.jobId} ${depot}`)) this.#noteItself(job, depot, nowMs);
   }
@@ -142,8 +164,9 @@ export class LedHosts {
   }
 
   /**
-   * Where the bytes of a download come from that is asked for at `host`: what most of the last downloads of its network say, and where there are none,
-   * most of the depots. `undefined`: from that host, as far as anybody knows.
+   * Where the bytes of a download come from that is asked for at `host`: what most of the last downloads of
+   * its network say, and where there are none, most of the depots. `undefined`: from that host, as far as
+   * anybody knows.
    */
   of({ network, host }: Partial<Pick<Pair, 'network'>> & Pick<Pair, 'host'>): LedTo | undefined {
     const voices = this.#voices.get(host);

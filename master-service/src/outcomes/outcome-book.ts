@@ -32,7 +32,10 @@ const REPORT_LIFE_MS = 3_600_000;
 /** Less than this is over before a rate is reached, and says nothing of predictions. */
 const LEAST_COMPARED_BYTES = 100_000;
 
-/** A chain that was left is at fault where the rest has come so many times as fast over another one: else the origin is slow, or the line. */
+/**
+ * A chain that was left is at fault where the rest has come so many times as fast over another one: else the
+ * origin is slow, or the line.
+ */
 const TELLING_GAIN = 1.5;
 /** What has come to a stop would take for ever. */
 const MOST_TIMES_PLANNED = 1000;
@@ -40,7 +43,10 @@ const MOST_TIMES_PLANNED = 1000;
 /** Hardly anything has run beside a download that had so large a share of what went to its client. */
 const HARDLY_BESIDE = 0.8;
 
-/** A second depot says the same of a download where it has sent so much of it, in so much longer: it may have stood ready before. */
+/**
+ * A second depot says the same of a download where it has sent so much of it, in so much longer: it may have
+ * stood ready before.
+ */
 const SECONDED = { bytes: 0.9, times: 1.25, moreSeconds: 0.5 };
 
 /** What a depot has told of a job that ended there, by `<job id> <depot>`. */
@@ -75,8 +81,8 @@ interface OutcomeBookInit {
 }
 
 /**
- * What came of plans, beside what they predicted. A depot is believed of jobs whose plan names it, and of a download only as its entry
- * depot. Who has planned a job compares it, whichever master was told.
+ * What came of plans, beside what they predicted. A depot is believed of jobs whose plan names it, and of a
+ * download only as its entry depot. Who has planned a job compares it, whichever master was told.
  */
 export class OutcomeBook {
   readonly #init: OutcomeBookInit;
@@ -237,7 +243,10 @@ export class OutcomeBook {
     this.#unseconded.set(job, download);
   }
 
-  /** What the whole would have taken over the planned chain, where that was left for being slow and another one did better. */
+  /**
+   * What the whole would have taken over the planned chain, where that was left for being slow and another
+   * one did better.
+   */
   #learnLeft(
     job: PlannedJob,
     { requests, bodyBytes, seconds, chain, left, ownShare }: JobDownload,
@@ -299,8 +308,9 @@ function isServedBy(job: PlannedJob, depot: string, download: JobDownload): bool
 }
 
 /**
- * What a download that took so long would have taken at least if its client had got nothing else meanwhile, where that is longer than planned: then its share of the line
- * would have been all of it. `undefined` where it may have been as planned, or not. What ran beside it makes none faster than planned.
+ * What a download that took so long would have taken at least if its client had got nothing else meanwhile,
+ * where that is longer than planned: then its share of the line would have been all of it. `undefined` where
+ * it may have been as planned, or not. What ran beside it makes none faster than planned.
  */
 function secondsAlone(seconds: number, planned: number, ownShare = 1): number | undefined {
   if (seconds <= planned) return seconds;
@@ -308,13 +318,19 @@ function secondsAlone(seconds: number, planned: number, ownShare = 1): number | 
   return least <= planned && ownShare < HARDLY_BESIDE ? undefined : Math.max(planned, least);
 }
 
-/** How long the origin itself took for its first answer, by how long an entry depot waited for that: the question went there and the answer back. */
+/**
+ * How long the origin itself took for its first answer, by how long an entry depot waited for that: the
+ * question went there and the answer back.
+ */
 function thought({ legs }: RouteBasis, waitedSeconds = 0): number {
   const behind = legs.slice(1).reduce((sum, { rttMs }) => sum + rttMs, 0) / 1000;
   return Math.max(0, waitedSeconds - behind);
 }
 
-/** What was predicted for what a download brought; nothing of one that cannot be compared: in parts, broken off, or over another chain. */
+/**
+ * What was predicted for what a download brought; nothing of one that cannot be compared: in parts, broken
+ * off, or over another chain.
+ */
 function secondsOf(
   { basis, lanes, chain }: PlannedJob,
   { requests, isWhole, bodyBytes, chain: taken, seconds }: JobDownload,

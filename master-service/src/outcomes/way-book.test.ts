@@ -181,7 +181,10 @@ test('a chain that disappoints is left for one that does not, and never taken in
   expect(taken.slice(4)).toEqual(Array.from({ length: 4 }, () => 'd3-d2'));
 });
 
-/** The same chain by eight plans, each of whose downloads leaves it after a fifth of the file, and has the rest so many times as fast. */
+/**
+ * The same chain by eight plans, each of whose downloads leaves it after a fifth of the file, and has the
+ * rest so many times as fast.
+ */
 async function chainsLeft(times: number): Promise<string[]> {
   const master = await start();
   const depots = await registerDepots(master, 'd1', 'd2', 'd3');

@@ -9,7 +9,10 @@ import type { Pair } from './calibrations.ts';
 
 /** Pairs that are remembered, some kilobytes each at most; of one client network no more than are left free. */
 const MOST_PAIRS = 5_000;
-/** Chains of a pair that are remembered: those that were taken last, and where these all begin at one site, one that begins elsewhere. */
+/**
+ * Chains of a pair that are remembered: those that were taken last, and where these all begin at one site,
+ * one that begins elsewhere.
+ */
 const MOST_WAYS = 6;
 /** Downloads of each. */
 const MOST_DOWNLOADS = 5;
@@ -51,7 +54,10 @@ export const WAY_FACTS = [WAYS_TAKEN];
 export interface WholeDownload extends Omit<TimedDownload, 'agoMs'> {
   readonly jobId: string;
   readonly chain: Chain;
-  /** How much of that the origin thought before it answered, as far as it came later than planned for that; left out where nobody told. */
+  /**
+   * How much of that the origin thought before it answered, as far as it came later than planned for that;
+   * left out where nobody told.
+   */
   readonly thoughtSeconds?: number | undefined;
 }
 
@@ -76,7 +82,10 @@ export class WayBook {
     this.#room = new SpeakerRoom({ facts, kind: WAYS_TAKEN, speakerOf: firstOf });
   }
 
-  /** Takes in what a job's download took over its chain, or directly where that is empty; the last word of a job counts. */
+  /**
+   * Takes in what a job's download took over its chain, or directly where that is empty; the last word of a
+   * job counts.
+   */
   note(pair: Pair, { chain, ...download }: WholeDownload, nowMs: number): void {
     const key = keyOf(pair);
     const known = this.#facts.own(WAYS_TAKEN, key);
@@ -128,7 +137,10 @@ export class WayBook {
   }
 }
 
-/** How long the origin thinks before it answers over a way: as of what its downloads took, rather a lower one than the middle of what they tell. */
+/**
+ * How long the origin thinks before it answers over a way: as of what its downloads took, rather a lower one
+ * than the middle of what they tell.
+ */
 function thoughtIn({ downloads }: JoinedWay): number {
   const each = downloads.map(({ thoughtSeconds = 0 }) => thoughtSeconds);
   return each.toSorted((one, other) => one - other)[Math.ceil(MIDDLE * each.length) - 1] ?? 0;

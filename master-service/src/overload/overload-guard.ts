@@ -3,13 +3,19 @@ import { clientPrefix } from '@longhaul/shared';
 import { AskedPlans } from './asked-plans.ts';
 import { SpareTime } from './spare-time.ts';
 
-/** Plans in one turn of the event loop that are no crowd: what holds it up is something else then, and without plans it would be as late. */
+/**
+ * Plans in one turn of the event loop that are no crowd: what holds it up is something else then, and without
+ * plans it would be as late.
+ */
 const FEW_PLANS = 32;
 /** A turn of so long, with more than a few who ask, is one in which many wait for each other. */
 const LONG_MS = 15;
 /** A turn that has planned for so long plans no more for the networks that ask most: who comes next waits as long. */
 const CROWDED_MS = 40;
-/** A turn that has planned for so long plans for nobody any more. Answers stay within a quarter of a second then, with thousands who ask. */
+/**
+ * A turn that has planned for so long plans for nobody any more. Answers stay within a quarter of a second
+ * then, with thousands who ask.
+ */
 const FULL_MS = 100;
 
 interface OverloadGuardInit {
@@ -22,8 +28,9 @@ interface OverloadGuardInit {
 }
 
 /**
- * Says when there is no time for plans: many are asked for in one turn of the event loop and it has been at it for long, or it never
- * rests. Then clients are answered without one, which costs next to nothing. Networks that ask most meet that first.
+ * Says when there is no time for plans: many are asked for in one turn of the event loop and it has been at
+ * it for long, or it never rests. Then clients are answered without one, which costs next to nothing.
+ * Networks that ask most meet that first.
  */
 export class OverloadGuard {
   readonly #steadyMs: () => number;

@@ -6,14 +6,18 @@ const LEAST_REST = 0.05;
 const LESS = 0.8;
 /** It grows to all of them within this time where the loop rests. */
 const ALL_AGAIN_MS = 1_000;
-/** Of those who ask for much, at least so many of a hundred are planned for: a master that plans nothing learns of nothing. */
+/**
+ * Of those who ask for much, at least so many of a hundred are planned for: a master that plans nothing
+ * learns of nothing.
+ */
 const LEAST_PART = 0.02;
 /** Where those who ask for much have so small a part of their plans left, the others have to wait, too. */
 const OTHERS_TOO = 0.1;
 
 /**
- * How many of the plans that are asked for can be made so that the event loop still rests now and then. One that never does while many
- * wait has a queue that only grows, in the sockets or where they come from, however short its turns are.
+ * How many of the plans that are asked for can be made so that the event loop still rests now and then. One
+ * that never does while many wait has a queue that only grows, in the sockets or where they come from,
+ * however short its turns are.
  */
 export class SpareTime {
   readonly #idleMs: () => number;
@@ -39,7 +43,10 @@ export class SpareTime {
     return true;
   }
 
-  /** Many have waited for each other in one turn of the loop: where few do, a loop that is always busy makes nobody wait. */
+  /**
+   * Many have waited for each other in one turn of the loop: where few do, a loop that is always busy makes
+   * nobody wait.
+   */
   noteCrowd(): void {
     this.#isCrowded = true;
   }

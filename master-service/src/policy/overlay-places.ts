@@ -1,6 +1,9 @@
 import { type Authority, formatAuthority, plainAddress } from '@longhaul/shared';
 
-/** The places are gathered again after so long, and whenever a depot is heard of: each time goes through all of them. */
+/**
+ * The places are gathered again after so long, and whenever a depot is heard of: each time goes through all
+ * of them.
+ */
 const GATHER_MS = 1_000;
 
 /** Where depots and masters listen, for every target to be held against: one look-up, however many there are. */

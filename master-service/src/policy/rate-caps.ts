@@ -5,11 +5,20 @@ import type { PublicCaps } from '../config.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 
-/** Clients and networks remembered at once, about 100 bytes each; the longest unused is forgotten, as if it were new. */
+/**
+ * Clients and networks remembered at once, about 100 bytes each; the longest unused is forgotten, as if it
+ * were new.
+ */
 const MAX_SPENDERS = 100_000;
-/** A client network (/24 or /48) may have as much as so many of its clients, so that one of them cannot spend what is another's. */
+/**
+ * A client network (/24 or /48) may have as much as so many of its clients, so that one of them cannot spend
+ * what is another's.
+ */
 const CLIENTS_OF_A_NETWORK = 16;
-/** Of a client's bytes of an hour, what the ticket of one tunnel has: a browser asks for two in an hour, and its downloads are to have a share. */
+/**
+ * Of a client's bytes of an hour, what the ticket of one tunnel has: a browser asks for two in an hour, and
+ * its downloads are to have a share.
+ */
 const SHARE_OF_A_TUNNEL = 0.25;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -19,7 +28,10 @@ const SPENT_LIFE_MS = 2 * HOUR_MS;
 
 const amount = z.number().min(0);
 
-/** What one master gave to a client or a network since its bucket was empty last, and how much of that was still in it then. */
+/**
+ * What one master gave to a client or a network since its bucket was empty last, and how much of that was
+ * still in it then.
+ */
 const SPENT = {
   name: 'spent',
   schema: z.looseObject({
@@ -75,8 +87,8 @@ export interface BudgetWish {
 }
 
 /**
- * Token buckets for every client, and for its network: plans per minute, and the bytes that tickets let through per hour.
- * What fills them are facts, so that all masters together give no more than one.
+ * Token buckets for every client, and for its network: plans per minute, and the bytes that tickets let
+ * through per hour. What fills them are facts, so that all masters together give no more than one.
  */
 export class RateCaps {
   readonly #caps: PublicCaps;
@@ -93,7 +105,10 @@ export class RateCaps {
     });
   }
 
-  /** Takes one plan of the share of the client at this address; `rate-limited` when its, or its network's, is used up. */
+  /**
+   * Takes one plan of the share of the client at this address; `rate-limited` when its, or its network's, is
+   * used up.
+   */
   takePlan(address: string, nowMs: number): Result<void> {
     const [client, network] = this.#spendersAt(address, nowMs);
     const { plansPerMinute } = this.#caps;

@@ -1,6 +1,6 @@
 /**
- * Addresses as numbers: an IPv4 address in `high`, of IPv6 the first 64 bits in `high` and `low`, because what lies behind
- * them belongs to one line. An IPv4-mapped address is an IPv4 address.
+ * Addresses as numbers: an IPv4 address in `high`, of IPv6 the first 64 bits in `high` and `low`, because
+ * what lies behind them belongs to one line. An IPv4-mapped address is an IPv4 address.
  */
 export interface Address {
   readonly isV6: boolean;

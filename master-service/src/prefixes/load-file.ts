@@ -28,8 +28,8 @@ const HEAP_MIB = 768;
 const LOAD_TIMEOUT_MS = 120_000;
 
 /**
- * Reads a file in a thread of its own, so that no request waits for it; its tables are handed over without a copy. Refuses with
- * `prefixes-invalid`.
+ * Reads a file in a thread of its own, so that no request waits for it; its tables are handed over without a
+ * copy. Refuses with `prefixes-invalid`.
  */
 export function loadFile<Kind extends keyof Loaded>(kind: Kind, path: string): Promise<Result<Loaded[Kind]>> {
   const workerData: LoadOrder = { kind, path };

@@ -4,7 +4,10 @@ import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { type Address, formatPrefix, type Prefix, readPrefix } from './address.ts';
 
-/** Prefixes that are remembered, about 450 bytes each; the one that was not measured for the longest time goes first. */
+/**
+ * Prefixes that are remembered, about 450 bytes each; the one that was not measured for the longest time goes
+ * first.
+ */
 const MAX_MEASURED = 100_000;
 /** What was measured so long ago says nothing any more: networks move. */
 const MEASURED_LIFE_MS = 7 * 86_400_000;
@@ -34,8 +37,9 @@ interface NearestSite {
 }
 
 /**
- * What measurements say about who is where: the longest prefix around an address counts, and of several masters who says it last.
- * A replica of facts. Whether a measurement may be believed is decided before it comes here.
+ * What measurements say about who is where: the longest prefix around an address counts, and of several
+ * masters who says it last. A replica of facts. Whether a measurement may be believed is decided before it
+ * comes here.
  */
 export class MeasuredPrefixes {
   readonly #facts: Facts;
@@ -112,7 +116,10 @@ class Family {
   }
 }
 
-/** The first bits of an address, with a 1 before them, which tells the length: 49 bits at most, so that a number holds them. */
+/**
+ * The first bits of an address, with a 1 before them, which tells the length: 49 bits at most, so that a
+ * number holds them.
+ */
 function keyOf({ high, low }: Address, length: number): number {
   if (length === 0) return 1;
   if (length <= 32) return 2 ** length + (high >>> (32 - length));

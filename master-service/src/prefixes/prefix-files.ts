@@ -22,8 +22,8 @@ interface Coverage {
 }
 
 /**
- * The operator's coverage file and the table of autonomous systems, as they were last read without mistakes. Files are read in
- * threads of their own; a new table takes the place of the old one between two requests.
+ * The operator's coverage file and the table of autonomous systems, as they were last read without mistakes.
+ * Files are read in threads of their own; a new table takes the place of the old one between two requests.
  */
 export class PrefixFiles {
   readonly #emit: EmitEvent;
@@ -45,7 +45,10 @@ export class PrefixFiles {
     throw new LonghaulError('prefixes-invalid', { detail });
   }
 
-  /** Reads all files again; one with mistakes leaves what was there before. Gives whether none has any, and never rejects. */
+  /**
+   * Reads all files again; one with mistakes leaves what was there before. Gives whether none has any, and
+   * never rejects.
+   */
   async reload(paths: PrefixPaths): Promise<boolean> {
     this.#paths = paths;
     // What is being read may be of the old paths, or of files that have changed meanwhile.

@@ -1,6 +1,9 @@
 import type { Address, Prefix } from './address.ts';
 
-/** The prefixes of one address family, sorted by address, then by length. Every array can be handed to another thread. */
+/**
+ * The prefixes of one address family, sorted by address, then by length. Every array can be handed to another
+ * thread.
+ */
 export interface FamilyData {
   readonly highs: Uint32Array<ArrayBuffer>;
   /** The second 32 bits; empty of IPv4. */
@@ -25,9 +28,9 @@ export interface Match {
 }
 
 /**
- * A value for each of many prefixes, nested as they like; the longest one counts. 13 bytes for a prefix of IPv4 and 17 of
- * IPv6, whatever the mix. A look-up is a binary search for the last prefix that begins at or before the address: the longest
- * one around the address is that prefix or one that it lies in.
+ * A value for each of many prefixes, nested as they like; the longest one counts. 13 bytes for a prefix of
+ * IPv4 and 17 of IPv6, whatever the mix. A look-up is a binary search for the last prefix that begins at or
+ * before the address: the longest one around the address is that prefix or one that it lies in.
  */
 export class PrefixTable {
   readonly #data: PrefixTableData;

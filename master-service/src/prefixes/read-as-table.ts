@@ -6,7 +6,10 @@ import { MAX_PREFIXES, PrefixTableBuilder } from './prefix-table-builder.ts';
 import { isMmdb, readMmdb } from './read-mmdb.ts';
 import { fieldsOf, LineMistakes, quote } from './text-lines.ts';
 
-/** Share of lines without meaning that a table may have: dumps of routers have sets of systems, and routes of their own networks. */
+/**
+ * Share of lines without meaning that a table may have: dumps of routers have sets of systems, and routes of
+ * their own networks.
+ */
 const MOST_SKIPPED = 0.05;
 
 /** Which autonomous system announces which prefix. */

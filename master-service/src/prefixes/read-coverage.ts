@@ -26,8 +26,8 @@ export interface CoverageData {
 }
 
 /**
- * Reads a coverage file: on each line a prefix, or `AS` and a number, then a site, then perhaps `fixed`. Nothing of a file with
- * mistakes counts: `prefixes-invalid` with line and reason of each.
+ * Reads a coverage file: on each line a prefix, or `AS` and a number, then a site, then perhaps `fixed`.
+ * Nothing of a file with mistakes counts: `prefixes-invalid` with line and reason of each.
  */
 export function readCoverage(text: Buffer): Result<CoverageData> {
   const builder = new PrefixTableBuilder();

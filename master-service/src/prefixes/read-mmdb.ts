@@ -11,7 +11,10 @@ const METADATA_BYTES = 131_072;
 /** Ranges that are walked begin and end in the middle of a network, which is then looked at more than once. */
 const MOST_MET_AGAIN = 8;
 
-/** Where IPv6 is routed on the Internet, without what stands for IPv4 and would lead into its branch again: Teredo and 6to4. */
+/**
+ * Where IPv6 is routed on the Internet, without what stands for IPv4 and would lead into its branch again:
+ * Teredo and 6to4.
+ */
 const V4_RANGE = [0, 0x1_0000_0000] as const;
 const V6_RANGES = [
   [0x2000_0000, 0x2001_0000],
@@ -30,9 +33,9 @@ export function isMmdb(file: Buffer): boolean {
 }
 
 /**
- * Reads the numbers of autonomous systems from an MMDB: `autonomous_system_number`, or `asn`, of each network; neighbours of one
- * system are joined. Networks without one count as skipped, unless they have no record at all. `prefixes-invalid` for what
- * cannot be read.
+ * Reads the numbers of autonomous systems from an MMDB: `autonomous_system_number`, or `asn`, of each
+ * network; neighbours of one system are joined. Networks without one count as skipped, unless they have no
+ * record at all. `prefixes-invalid` for what cannot be read.
  */
 export function readMmdb(
   file: Buffer,

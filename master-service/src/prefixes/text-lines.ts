@@ -22,7 +22,10 @@ export class LineMistakes {
   }
 }
 
-/** The fields of each line with something in it, and its number from 1 on. What follows `#`, or `%` at its start, is a remark. */
+/**
+ * The fields of each line with something in it, and its number from 1 on. What follows `#`, or `%` at its
+ * start, is a remark.
+ */
 export function* fieldsOf(text: Buffer): Generator<readonly [line: number, fields: readonly string[]]> {
   let line = 0;
   for (let from = 0; from < text.length; ) {

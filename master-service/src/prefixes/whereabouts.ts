@@ -3,8 +3,8 @@ import type { MeasuredPrefixes } from './measured-prefixes.ts';
 import type { PrefixFiles } from './prefix-files.ts';
 
 /**
- * By what a site is known: a line of the coverage file, for the prefix or for its autonomous system; measurements; or nothing
- * but that this site's master was asked.
+ * By what a site is known: a line of the coverage file, for the prefix or for its autonomous system;
+ * measurements; or nothing but that this site's master was asked.
  */
 export const SITE_RULES = ['coverage', 'measured', 'as-coverage', 'asked'] as const;
 export type SiteRule = (typeof SITE_RULES)[number];
@@ -36,7 +36,10 @@ interface Said {
 
 /** How the planner asks who is where. */
 export interface Whereabouts {
-  /** Of a client or an origin, by its address; `isClient` tells that it asked this master itself. Nothing is known of what is no address. */
+  /**
+   * Of a client or an origin, by its address; `isClient` tells that it asked this master itself. Nothing is
+   * known of what is no address.
+   */
   readonly placeOf: (address: string, nowMs: number, isClient?: boolean) => Place;
 }
 

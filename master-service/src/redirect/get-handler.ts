@@ -31,7 +31,10 @@ interface GetHandlerInit {
   readonly masterUrl: () => string;
   readonly now: () => number;
   readonly emit: EmitEvent;
-  /** Called when a client has been sent to the first depot of a chain; direct has none. `sent` is there when it has got a ticket just now. */
+  /**
+   * Called when a client has been sent to the first depot of a chain; direct has none. `sent` is there when
+   * it has got a ticket just now.
+   */
   readonly onRedirected: (chain: Chain, sent?: SentClient) => void;
 }
 

@@ -4,8 +4,8 @@ const OPTIONS = /^\/get\/(?:~|%7[Ee])([^/]*)\//;
 const OPTION_TEXT = /^[!-.0-~]*$/;
 
 /**
- * The same raw target with its options as they are written: programs that join URLs may have encoded them. What is encoded wrongly
- * stays, and is refused as options; no byte behind them changes.
+ * The same raw target with its options as they are written: programs that join URLs may have encoded them.
+ * What is encoded wrongly stays, and is refused as options; no byte behind them changes.
  */
 export function withPlainOptions(rawTarget: string): string {
   if (!rawTarget.includes('%')) return rawTarget;

@@ -4,8 +4,8 @@ import { formatGetPath, LonghaulError, parseGetTarget } from '@longhaul/shared';
 const PASTED = /^(\/get\/(?:~[^/]*\/)?https?):\/\/?/i;
 
 /**
- * The same refusal, with what to write where somebody has put a whole URL behind `/get/`: only of an address that could be parsed, so that
- * nobody writes sentences on this master.
+ * The same refusal, with what to write where somebody has put a whole URL behind `/get/`: only of an address
+ * that could be parsed, so that nobody writes sentences on this master.
  */
 export function withRightForm(error: LonghaulError, rawTarget: string): LonghaulError {
   const meant = PASTED.test(rawTarget) ? parseGetTarget(rawTarget.replace(PASTED, '$1/')) : undefined;

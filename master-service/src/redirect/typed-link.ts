@@ -1,7 +1,10 @@
 import { percentEncodeBytes } from '@longhaul/shared';
 import type { TypedLink } from '../http/refusal-page.ts';
 
-/** What a raw request target below `/get` asks for, whether it can be planned or not; empty where it asks for nothing. */
+/**
+ * What a raw request target below `/get` asks for, whether it can be planned or not; empty where it asks for
+ * nothing.
+ */
 export function typedLink(rawTarget: string): TypedLink {
   if (rawTarget.startsWith('/get?')) {
     const form = new URLSearchParams(rawTarget.slice('/get?'.length));

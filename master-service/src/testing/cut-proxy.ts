@@ -1,6 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A way to a port of loopback that a test cuts and heals. Cut, it swallows nothing and says nothing: bytes wait, as in a network that is gone. */
+/**
+ * A way to a port of loopback that a test cuts and heals. Cut, it swallows nothing and says nothing: bytes
+ * wait, as in a network that is gone.
+ */
 export class CutProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -7,7 +7,10 @@ export interface PretendedServer {
   readonly close: () => void;
 }
 
-/** Something that listens where a NATS server should, and does to each connection what a test says. The caller closes it. */
+/**
+ * Something that listens where a NATS server should, and does to each connection what a test says. The caller
+ * closes it.
+ */
 export async function pretendNatsServer(greet: (socket: Socket) => void): Promise<PretendedServer> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {

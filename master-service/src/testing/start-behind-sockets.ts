@@ -33,7 +33,10 @@ interface BehindSocketsInit {
   readonly onlyFamilies?: Readonly<Record<string, AddressFamily>>;
 }
 
-/** A master behind its sockets: depots and clients are heard as they would be over them, from any address. Its clock stands still. */
+/**
+ * A master behind its sockets: depots and clients are heard as they would be over them, from any address. Its
+ * clock stands still.
+ */
 export async function startBehindSockets({ links, ratesBps = {}, onlyFamilies = {} }: BehindSocketsInit) {
   const config = testConfig({ links: [], planner: { allowVia: true } });
   const emit = () => {};

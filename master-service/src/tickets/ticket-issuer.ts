@@ -25,7 +25,10 @@ import type { EntryGroups } from './entry-groups.ts';
 const JOB_ID_BYTES = 8;
 /** Ids are drawn for so many jobs at once: most of a draw's cost is not its bytes'. */
 const JOB_IDS_AT_ONCE = 512;
-/** A tunnel's ticket is for a server and not for a file, and browsers ask for another one each half an hour: it lives no longer. */
+/**
+ * A tunnel's ticket is for a server and not for a file, and browsers ask for another one each half an hour:
+ * it lives no longer.
+ */
 const TUNNEL_SECONDS = 86_400;
 
 export interface TicketOrder {
@@ -80,8 +83,9 @@ export class TicketIssuer {
   }
 
   /**
-   * The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only assumed. Where it `mayBeMore`, no less than for an
-   * unknown size: one that is remembered, or stands in a link, may have grown, and of many machines behind one address nobody knows how many there are.
+   * The budget that a download, or a tunnel, should have; `sizeBytes` is `undefined` where the size is only
+   * assumed. Where it `mayBeMore`, no less than for an unknown size: one that is remembered, or stands in a
+   * link, may have grown, and of many machines behind one address nobody knows how many there are.
    */
   wantedBudgetBytes(kind: TicketKind, sizeBytes: number | undefined, mayBeMore: boolean): number {
     const { budgetFactor, minimumBudgetBytes, unknownSizeBudgetBytes, tunnelBudgetBytes } = this.#config;

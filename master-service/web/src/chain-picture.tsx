@@ -12,7 +12,10 @@ const LIMITS: Record<LegPrediction['limit'], readonly [Word, string]> = {
   loss: ['loss', 'limited by losses'],
 };
 
-/** The chain from the client to the origin; every leg with its figures and how they are known, the slowest one marked. */
+/**
+ * The chain from the client to the origin; every leg with its figures and how they are known, the slowest one
+ * marked.
+ */
 export function ChainPicture({ prediction }: ChainPictureProps) {
   return (
     <ol class="chain" aria-label="The way of the bytes, from you to the origin">

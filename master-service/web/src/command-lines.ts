@@ -10,8 +10,8 @@ export interface CommandLine {
 const MAX_CMD_CHARS = 8191;
 
 /**
- * Lines that download `masterUrl` as `fileName` when they are pasted into `shell`: a refusal ends them with a failure, and
- * called again they go on where they were. Empty where the shell cannot take such a line.
+ * Lines that download `masterUrl` as `fileName` when they are pasted into `shell`: a refusal ends them with a
+ * failure, and called again they go on where they were. Empty where the shell cannot take such a line.
  */
 export function commandLines(shell: Shell, masterUrl: string, fileName: string): readonly CommandLine[] {
   const url = quoteFor(shell, masterUrl);
@@ -35,7 +35,8 @@ function safeName(shell: Shell, fileName: string): string {
 }
 
 /**
- * Whether wget names the file so by itself. Then it is better not told: with -O it makes the file before it is refused one.
+ * Whether wget names the file so by itself. Then it is better not told: with -O it makes the file before it
+ * is refused one.
  */
 function isNameOfUrl(masterUrl: string, fileName: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(fileName) && masterUrl.endsWith(`/${fileName}`);

@@ -29,7 +29,10 @@ export async function loadStatus(): Promise<void> {
   status.value = await requestStatus();
 }
 
-/** Takes what the fields hold into the page's address and asks for its plan. The same question again is no new address. */
+/**
+ * Takes what the fields hold into the page's address and asks for its plan. The same question again is no new
+ * address.
+ */
 export async function submitQuestion(): Promise<void> {
   const address = formatQuestion(question.value);
   if (address === formatQuestion(readQuestion(location.search))) history.replaceState(null, '', address);

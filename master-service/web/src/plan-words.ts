@@ -15,7 +15,10 @@ export interface PlanWords {
   readonly conditions: readonly string[];
 }
 
-/** No figure without how it is known: only what was measured, for a file that was seen, is promised without conditions. */
+/**
+ * No figure without how it is known: only what was measured, for a file that was seen, is promised without
+ * conditions.
+ */
 export function planWords(plan: PlanAnswer): PlanWords {
   const conditions = punctuated(conditionsOf(plan));
   const isSure = conditions.length === 0;

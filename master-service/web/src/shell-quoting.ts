@@ -3,8 +3,8 @@
 export type Shell = 'sh' | 'powershell' | 'cmd';
 
 /**
- * The argument in the shell's quotes. For PowerShell it must have no `"`, for cmd no line break: Windows PowerShell 5 loses
- * the one on the way to a program, and cmd ends its command at the other.
+ * The argument in the shell's quotes. For PowerShell it must have no `"`, for cmd no line break: Windows
+ * PowerShell 5 loses the one on the way to a program, and cmd ends its command at the other.
  */
 export function quoteFor(shell: Shell, argument: string): string {
   return QUOTES[shell](argument);

@@ -52,7 +52,10 @@ export const directorySchema = z.object({
   test: z.optional(
     z.object({ from: depotId, bytes: z.number().check(z.int(), z.minimum(1), z.maximum(MAX_TEST_BYTES)) }),
   ),
-  /** To a heartbeat: an origin whose distance nobody knows, to which this depot shall open and close a connection now. */
+  /**
+   * To a heartbeat: an origin whose distance nobody knows, to which this depot shall open and close a
+   * connection now.
+   */
   probe: z.optional(
     z.object({ host: originHost, port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)) }),
   ),

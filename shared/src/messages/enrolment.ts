@@ -3,7 +3,10 @@ import * as z from 'zod/mini';
 import { JOIN_TOKEN_ID } from '../join-token.ts';
 import { depotId, publicKey } from './fields.ts';
 
-/** `POST /v1/depots`: a depot registers its address and key; signed by that key, and under the enrolment secret's MAC. What a newer depot says more is left out. */
+/**
+ * `POST /v1/depots`: a depot registers its address and key; signed by that key, and under the enrolment
+ * secret's MAC. What a newer depot says more is left out.
+ */
 export const registerRequestSchema = z.object({
   id: depotId,
   publicKey,

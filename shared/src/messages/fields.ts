@@ -6,7 +6,10 @@ import { DEPOT_ID, JOB_ID, MAX_LANES, MAX_LISTED_DEPOTS, NETWORK_PREFIX } from '
 export const count = z.number().check(z.int(), z.minimum(0));
 export const rate = z.number().check(z.minimum(0), z.maximum(1));
 
-/** A measured round trip longer than this is a mistake of measuring, or a lie of the other end: a master refuses the report. */
+/**
+ * A measured round trip longer than this is a mistake of measuring, or a lie of the other end: a master
+ * refuses the report.
+ */
 export const MAX_RTT_MS = 60_000;
 /** A measured rate above this is one, too: 10 Tbit/s. */
 export const MAX_GOODPUT_BPS = 10_000_000_000_000;
@@ -30,5 +33,8 @@ export const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLeng
 export const originHost = z.string().check(z.regex(/^[a-z0-9.:_-]{1,255}$/));
 /** A job that took longer than this is a mistake of measuring: tickets live for days at most. */
 export const MAX_JOB_SECONDS = 10_000_000;
-/** What a leg's sender waited for, most of the time: the peer's window, room in the send buffer, the network, or something to send. */
+/**
+ * What a leg's sender waited for, most of the time: the peer's window, room in the send buffer, the network,
+ * or something to send.
+ */
 export const legLimitSchema = z.enum(['congestion-window', 'receiver', 'send-buffer', 'idle']);

@@ -29,7 +29,10 @@ const linkReportSchema = z.object({
   goodputBps: z.optional(measuredBps),
   /** What was carried before the sender had met a limit: it may be more. */
   leastGoodputBps: z.optional(measuredBps),
-  /** What all connections that were open together got through, where that is more than one of them: the link may carry more. */
+  /**
+   * What all connections that were open together got through, where that is more than one of them: the link
+   * may carry more.
+   */
   totalBps: z.optional(measuredBps),
   /** The same while they filled the link: it carries no more. */
   fullBps: z.optional(measuredBps),
@@ -47,14 +50,20 @@ const clientReportSchema = z.object({
   goodputBps: z.optional(measuredBps),
   /** What was carried before the sender had met a limit: it may be more. */
   leastGoodputBps: z.optional(measuredBps),
-  /** The largest receive window that held a connection back, the largest that was offered, and the largest that its scale can express. */
+  /**
+   * The largest receive window that held a connection back, the largest that was offered, and the largest
+   * that its scale can express.
+   */
   windowBytes: z.optional(count),
   leastWindowBytes: z.optional(count),
   mostWindowBytes: z.optional(count),
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 
-/** What one origin has shown a depot since its last heartbeat. Of the exit depot, but for what only HTTP tells: that the entry depot knows. */
+/**
+ * What one origin has shown a depot since its last heartbeat. Of the exit depot, but for what only HTTP
+ * tells: that the entry depot knows.
+ */
 const originReportSchema = z.object({
   host: originHost,
   /** The /24 or /48 that it was reached in. */
@@ -75,7 +84,10 @@ const originReportSchema = z.object({
   several: z.optional(
     z.object({ goodputBps: measuredBps, connections: z.number().check(z.int(), z.minimum(2)) }),
   ),
-  /** Of single connections since they had lost so often that the start of a CUBIC has worn off: what they brought, and what was lost meanwhile. */
+  /**
+   * Of single connections since they had lost so often that the start of a CUBIC has worn off: what they
+   * brought, and what was lost meanwhile.
+   */
   worn: z.optional(z.object({ goodputBps: measuredBps, receivedBytes: count, lostBytes: count })),
   /** What held its connections back most of the time; of rates that the receiver held back nothing is told. */
   limit: z.optional(z.enum(['origin', 'network', 'receiver'])),
@@ -99,7 +111,10 @@ export const MAX_JOB_REPORTS = 100;
 const jobLegSchema = z.object({
   /** A depot's id or an end's name. */
   peer: depotId,
-  /** Of a client: the /24, or /48 of IPv6, that it came from; its master may know it by an address of the other kind. */
+  /**
+   * Of a client: the /24, or /48 of IPv6, that it came from; its master may know it by an address of the
+   * other kind.
+   */
   prefix: z.optional(networkPrefix),
   connections: count,
   /** What the kernel had sent when the depot had written all: up to one send buffer less than it was given. */
@@ -139,9 +154,15 @@ export const jobDownloadSchema = z.object({
   outcome: z.enum(['complete', 'upstream-broke', 'client-left']),
   /** The depots that it came over in the end, the entry depot first. */
   chain: depotIds,
-  /** Of all that went to its client's address meanwhile, the share of the last one: 1 where nothing ran beside it. Left out by depots that do not count it. */
+  /**
+   * Of all that went to its client's address meanwhile, the share of the last one: 1 where nothing ran beside
+   * it. Left out by depots that do not count it.
+   */
   ownShare: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
-  /** How long its first answer was waited for, once the way stood and the origin was asked: a round trip of the way at most, and the origin's own time. Left out where that is not known. */
+  /**
+   * How long its first answer was waited for, once the way stood and the origin was asked: a round trip of
+   * the way at most, and the origin's own time. Left out where that is not known.
+   */
   waitedSeconds: z.optional(z.number().check(z.minimum(0), z.maximum(MAX_JOB_SECONDS))),
   /** Left out where it left none. */
   left: z.optional(leftChainSchema),
@@ -170,13 +191,19 @@ export type SizeReport = z.infer<typeof sizeReportSchema>;
 /** Depots that one heartbeat names as not reached: a chain has four neighbours at most, and a depot some chains. */
 export const MAX_UNREACHED = 16;
 
-/** `POST /v1/depots/<id>/heartbeat`, signed by the depot. What a newer depot says more is left out, and costs it nothing. */
+/**
+ * `POST /v1/depots/<id>/heartbeat`, signed by the depot. What a newer depot says more is left out, and costs
+ * it nothing.
+ */
 export const heartbeatRequestSchema = z.object({
   activeTransfers: count,
   /** Whether these carry bytes, or have just begun; left out by depots that tell only how many there are. */
   isMoving: z.optional(z.boolean()),
   draining: z.boolean(),
-  /** What this depot sends towards clients, straight or through others, and can send; left out where its operator has set no bound. */
+  /**
+   * What this depot sends towards clients, straight or through others, and can send; left out where its
+   * operator has set no bound.
+   */
   uplink: z.optional(
     z.object({
       sentBps: z.number().check(z.minimum(0), z.maximum(MAX_GOODPUT_BPS)),
@@ -184,8 +211,9 @@ export const heartbeatRequestSchema = z.object({
     }),
   ),
   /**
-   * Numbers what this process reports, from 1 on: what is told again under its number, because nobody answered, counts once. Of `links`, `clients`,
-   * `origins`, `sizes` and `jobs`; left out where there are none of these, and by depots that do not number them.
+   * Numbers what this process reports, from 1 on: what is told again under its number, because nobody
+   * answered, counts once. Of `links`, `clients`, `origins`, `sizes` and `jobs`; left out where there are
+   * none of these, and by depots that do not number them.
    */
   batch: z.optional(z.number().check(z.int(), z.minimum(1))),
   links: z.array(linkReportSchema).check(z.maxLength(1000)),

@@ -89,7 +89,10 @@ const outcomeLegSchema = z.object({
       lossRate: z.optional(z.number()),
       /** All bytes by the whole time. */
       meanBps: z.number(),
-      /** What the network carried of one connection, while nothing else held it back; known where the sender has told, as is what limited it. */
+      /**
+       * What the network carried of one connection, while nothing else held it back; known where the sender
+       * has told, as is what limited it.
+       */
       goodputBps: z.optional(z.number()),
       limitedBy: z.optional(legLimitSchema),
       /** Both ends have told, and not the same: the receiver has got less than the sender has sent. */
@@ -107,7 +110,10 @@ export const outcomeSchema = z.object({
   download: z.optional(jobDownloadSchema),
   /** What the client says that it got, of a direct download, too; beside it what was predicted for as many bytes. */
   client: z.optional(z.extend(clientMeasureSchema, { predictedSeconds: z.number() })),
-  /** For the bytes that were delivered, and from the entry depot's point of view; left out where the download cannot be compared. */
+  /**
+   * For the bytes that were delivered, and from the entry depot's point of view; left out where the download
+   * cannot be compared.
+   */
   predictedSeconds: z.optional(z.number()),
   /** What direct would have taken by what is known of it; left out where that is not known. */
   directSeconds: z.optional(z.number()),

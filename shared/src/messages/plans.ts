@@ -77,9 +77,15 @@ const legSchema = z.extend(legKnowledgeSchema, {
 
 const predictionSchema = z.object({
   seconds: z.number(),
-  /** How many times as long as the legs say, since downloads of this pair of client network and origin took so long of late; it is in `seconds`. */
+  /**
+   * How many times as long as the legs say, since downloads of this pair of client network and origin took so
+   * long of late; it is in `seconds`.
+   */
   calibration: z.optional(z.number()),
-  /** How long the origin thinks before it answers, as downloads over this chain met it; it is in `seconds` as well. Left out where nobody has told. */
+  /**
+   * How long the origin thinks before it answers, as downloads over this chain met it; it is in `seconds` as
+   * well. Left out where nobody has told.
+   */
   thoughtSeconds: z.optional(z.number()),
   goodputBps: z.number(),
   setUpSeconds: z.number(),

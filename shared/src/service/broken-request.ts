@@ -3,7 +3,10 @@ import { type ErrorCode, LonghaulError } from '../errors.ts';
 import { HEADERS } from '../wire/protocol.ts';
 import { STATUS_CODES } from './node-http.ts';
 
-/** Time for a refused client to read its answer; then its connection is broken off, whether it closed its half or not. */
+/**
+ * Time for a refused client to read its answer; then its connection is broken off, whether it closed its half
+ * or not.
+ */
 const FAREWELL_TIMEOUT_MS = 1000;
 
 /**

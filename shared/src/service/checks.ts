@@ -7,7 +7,10 @@ interface ChecksInit {
   readonly most: number;
 }
 
-/** Looks at things when somebody says that they have changed: at once, one look at a time, and again after a pause where more was said. */
+/**
+ * Looks at things when somebody says that they have changed: at once, one look at a time, and again after a
+ * pause where more was said.
+ */
 export class Checks {
   readonly #init: ChecksInit;
   /** What is looked at, or was a moment ago: whether it shall be looked at again. */

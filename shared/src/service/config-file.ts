@@ -15,9 +15,15 @@ export interface ConfigFile<Config> {
 
 /** Reads the files that a configuration names. Each takes the key that named it, for the list of mistakes. */
 export interface FileReader {
-  /** What only those know who may do something, without the blanks around it; a file that is just being rewritten holds none. */
+  /**
+   * What only those know who may do something, without the blanks around it; a file that is just being
+   * rewritten holds none.
+   */
   readonly secret: (key: string, path: string) => string;
-  /** Certificate and key, which fit each other and the name, where one is given; nothing where nothing is configured. */
+  /**
+   * Certificate and key, which fit each other and the name, where one is given; nothing where nothing is
+   * configured.
+   */
   readonly tls: (key: string, files: TlsFiles | undefined, host?: string) => TlsMaterial | undefined;
   /** Certificates of authorities, PEM. */
   readonly authorities: (key: string, paths: readonly string[]) => readonly string[];
@@ -39,8 +45,8 @@ export function checkConfig<Schema extends z.ZodType>(schema: Schema, input: unk
 }
 
 /**
- * When a check that compares keys with each other is made: Zod makes it only where all else is right, and then not all mistakes are listed at once.
- * Only mistakes in these keys themselves leave nothing to compare.
+ * When a check that compares keys with each other is made: Zod makes it only where all else is right, and
+ * then not all mistakes are listed at once. Only mistakes in these keys themselves leave nothing to compare.
  */
 export function unlessWrong(...keys: readonly string[]): (payload: z.core.ParsePayload) => boolean {
   return ({ value, issues }) =>

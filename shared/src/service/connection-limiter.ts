@@ -34,13 +34,19 @@ export interface ConnectionsElsewhere {
   readonly of: (network: string) => number;
   /** Changes what is here of a network: connections, and those that wait for a request. */
   readonly note: (network: string, open: number, waiting: number) => void;
-  /** Those that end without a request, there and here: `most` of a network at once, and as many again within `backMs`. */
+  /**
+   * Those that end without a request, there and here: `most` of a network at once, and as many again within
+   * `backMs`.
+   */
   readonly unused: (most: number, backMs: number) => UnusedConnections;
 }
 
 interface ConnectionLimiterInit {
   readonly limits: ConnectionLimits;
-  /** Whether connections from an address may use the reserve, and are not counted for their network but by themselves. */
+  /**
+   * Whether connections from an address may use the reserve, and are not counted for their network but by
+   * themselves.
+   */
   readonly isTrusted: (address: string) => boolean;
   readonly onRefused: (refused: RefusedConnection) => void;
   readonly elsewhere?: ConnectionsElsewhere | undefined;
@@ -68,9 +74,9 @@ interface Connection {
 }
 
 /**
- * Lets a listener have only so many connections, over all and of each client network, and closes further ones at once. So
- * those who open connections and bring no requests keep nobody out but their neighbours; nor do those who open them, have a
- * handshake made and leave, again and again.
+ * Lets a listener have only so many connections, over all and of each client network, and closes further ones
+ * at once. So those who open connections and bring no requests keep nobody out but their neighbours; nor do
+ * those who open them, have a handshake made and leave, again and again.
  */
 export class ConnectionLimiter {
   readonly #init: ConnectionLimiterInit;

@@ -20,8 +20,8 @@ export class DepotSources {
   }
 
   /**
-   * A depot has sent a signed request from there. Of each family its newest address counts: one that has a whole /64 would have room kept for
-   * each address of that, until none is left for others.
+   * A depot has sent a signed request from there. Of each family its newest address counts: one that has a
+   * whole /64 would have room kept for each address of that, until none is left for others.
    */
   noteSent(depot: string, address: string, nowMs: number): void {
     const from = plainAddress(address);

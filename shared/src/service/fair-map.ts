@@ -10,9 +10,10 @@ interface Held<Value> {
 type Keys = OrderedMap<string, true>;
 
 /**
- * A map with at most `capacity` entries and, where one is given, within a limit of weight, each entry somebody's. Where it is full, who has most entries
- * loses the one of them that was not used for the longest time (longest queue drop: Suter et al., IEEE JSAC 17(6), 1999), so that who fills it pushes out
- * what is his own. The one of all goes where nobody has more than one, and where it counts no more.
+ * A map with at most `capacity` entries and, where one is given, within a limit of weight, each entry
+ * somebody's. Where it is full, who has most entries loses the one of them that was not used for the longest
+ * time (longest queue drop: Suter et al., IEEE JSAC 17(6), 1999), so that who fills it pushes out what is his
+ * own. The one of all goes where nobody has more than one, and where it counts no more.
  */
 export class FairMap<Value> {
   readonly #capacity: number;
@@ -26,7 +27,10 @@ export class FairMap<Value> {
   #mostOfOne = 0;
   #weight = 0;
 
-  /** @param isOver whether a value counts no more: else those of many owners would leave each that lives a single entry. */
+  /**
+   * @param isOver whether a value counts no more: else those of many owners would leave each that lives a
+   * single entry.
+   */
   constructor(
     capacity: number,
     limit: WeightLimit<string, Value> = { most: 0, weigh: () => 0 },

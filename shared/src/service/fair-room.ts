@@ -1,7 +1,8 @@
 /**
- * A bounded amount of something that many take of: requests that wait, bytes that are held, places. Each taker gets at most as
- * much as he leaves free (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, with
- * alpha 1): one alone has up to a half, two a third each, and there is always as much left for the next one.
+ * A bounded amount of something that many take of: requests that wait, bytes that are held, places. Each
+ * taker gets at most as much as he leaves free (dynamic thresholds: Choudhury and Hahne, IEEE/ACM
+ * Transactions on Networking 6(2), 1998, with alpha 1): one alone has up to a half, two a third each, and
+ * there is always as much left for the next one.
  */
 export class FairRoom {
   readonly capacity: number;

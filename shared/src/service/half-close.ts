@@ -22,9 +22,10 @@ interface HalfCloseInit {
 }
 
 /**
- * Has a server answer clients that end their side of the connection behind their last request, as `nc -N` and programs that speak HTTP/1.0 do.
- * Whoever does so later, or when he has some of an answer, has left like one who closes: TCP does not tell them apart before something is
- * sent, and what he asked for would be fetched for nobody.
+ * Has a server answer clients that end their side of the connection behind their last request, as `nc -N` and
+ * programs that speak HTTP/1.0 do. Whoever does so later, or when he has some of an answer, has left like one
+ * who closes: TCP does not tell them apart before something is sent, and what he asked for would be fetched
+ * for nobody.
  */
 export function allowHalfClose(
   server: Server,
@@ -59,8 +60,9 @@ export function allowHalfClose(
 }
 
 /**
- * Finds out whether the client of a connection that is read no more is there: the kernel of one that has closed refuses what it gets, and who
- * writes next is told. An interim answer is the first it gets, where it knows of those; after that nothing has to be written to be told.
+ * Finds out whether the client of a connection that is read no more is there: the kernel of one that has
+ * closed refuses what it gets, and who writes next is told. An interim answer is the first it gets, where it
+ * knows of those; after that nothing has to be written to be told.
  */
 function lookAfter(socket: Duplex, open: ReadonlySet<ServerResponse>, lookMs: number): void {
   let hasGot = false;

@@ -20,7 +20,10 @@ export interface OperatorAccess {
   readonly networks: readonly string[];
   /** Names by which they alone ask for this service, in canonical form. */
   readonly hosts: readonly string[];
-  /** Names by which anybody may ask for it: on this machine itself a reverse proxy says them, too, and need not say that it is one. */
+  /**
+   * Names by which anybody may ask for it: on this machine itself a reverse proxy says them, too, and need
+   * not say that it is one.
+   */
   readonly publicHosts: readonly string[];
 }
 
@@ -29,7 +32,10 @@ export function isOperators(request: IncomingMessage, access: OperatorAccess): b
   return operatorRefusal(request, access) === undefined;
 }
 
-/** Why a request may not read what is for operators; `undefined` where it may. Who is none is not told that it is there. */
+/**
+ * Why a request may not read what is for operators; `undefined` where it may. Who is none is not told that it
+ * is there.
+ */
 export function operatorRefusal(
   request: IncomingMessage,
   { networks, hosts, publicHosts }: OperatorAccess,
@@ -50,8 +56,9 @@ export function requireOperator(request: IncomingMessage, access: OperatorAccess
 }
 
 /**
- * Whether a service is asked for by a name that is its own. A page whose name comes to lead here (DNS rebinding) could read, in an operator's
- * browser, what only he may; his browser says that name. Addresses are no page's name, and those without a dot are nobody's on the internet.
+ * Whether a service is asked for by a name that is its own. A page whose name comes to lead here (DNS
+ * rebinding) could read, in an operator's browser, what only he may; his browser says that name. Addresses
+ * are no page's name, and those without a dot are nobody's on the internet.
  */
 function isAskedForAs({ headers: { host: said } }: IncomingMessage, hosts: readonly string[]): boolean {
   // Every browser says one.

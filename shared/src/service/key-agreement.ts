@@ -19,9 +19,9 @@ const KEY_BYTES = 32;
 const SIGN_BIT = 1n << 255n;
 
 /**
- * What the owners of two Ed25519 keys can both work out and nobody else: X25519 (RFC 7748) between the keys that these are on
- * Curve25519, then HKDF-SHA256 over both public keys, in the order of their texts. `undefined` where one is no key. `purpose` is for one
- * use of one protocol version.
+ * What the owners of two Ed25519 keys can both work out and nobody else: X25519 (RFC 7748) between the keys
+ * that these are on Curve25519, then HKDF-SHA256 over both public keys, in the order of their texts.
+ * `undefined` where one is no key. `purpose` is for one use of one protocol version.
  */
 export function pairMacOf(own: KeyObject, otherPublicKey: string, purpose: string): PairMac | undefined {
   try {
@@ -39,7 +39,10 @@ export function pairMacOf(own: KeyObject, otherPublicKey: string, purpose: strin
   }
 }
 
-/** RFC 8032, section 5.1.5: the scalar of an Ed25519 key is the first half of its seed's SHA-512; X25519 clamps it the same way. */
+/**
+ * RFC 8032, section 5.1.5: the scalar of an Ed25519 key is the first half of its seed's SHA-512; X25519
+ * clamps it the same way.
+ */
 function privateOnCurve25519(seed: Buffer, publicKey: string): KeyObject {
   const scalar = createHash('sha512').update(seed).digest().subarray(0, KEY_BYTES);
   const x = uOf(publicKey).toString('base64url');

@@ -12,12 +12,15 @@ const SUITE = {
 const HASH_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** A handshake message of one byte, KeyUpdate, which asks for none in return; then the type of what is inside the record. */
+/**
+ * A handshake message of one byte, KeyUpdate, which asks for none in return; then the type of what is inside
+ * the record.
+ */
 const MESSAGE = Buffer.from([24, 0, 0, 1, 0, 22]);
 
 /**
- * Records by which a client of TLS 1.3 takes new keys (RFC 8446, 4.6.3): nothing is inside, and as many as he likes may follow each other. No
- * library sends them so; for tests and attacks.
+ * Records by which a client of TLS 1.3 takes new keys (RFC 8446, 4.6.3): nothing is inside, and as many as he
+ * likes may follow each other. No library sends them so; for tests and attacks.
  */
 export class KeyUpdates {
   #secret: Buffer;
@@ -37,7 +40,10 @@ export class KeyUpdates {
   }
 }
 
-/** Secures an open socket as a client that believes whoever answers; rejects where that fails. What is sent over TLS afterwards is these records, written to the socket itself. */
+/**
+ * Secures an open socket as a client that believes whoever answers; rejects where that fails. What is sent
+ * over TLS afterwards is these records, written to the socket itself.
+ */
 export async function beginKeyUpdates(socket: Socket): Promise<KeyUpdates> {
   const secured = connect({ socket, rejectUnauthorized: false, minVersion: 'TLSv1.3', ciphers: SUITE.name });
   const secrets: string[] = [];

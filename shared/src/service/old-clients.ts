@@ -10,8 +10,8 @@ export function isRedirectedAsOfOld(userAgent: string | undefined): boolean {
 }
 
 /**
- * Whether a client, by its `User-Agent`, may have the add-on, which alone reads the fragment of a redirect. BusyBox, libfetch, axel, uclient-fetch, older ffmpeg
- * and others send it to the server, as part of the path.
+ * Whether a client, by its `User-Agent`, may have the add-on, which alone reads the fragment of a redirect.
+ * BusyBox, libfetch, axel, uclient-fetch, older ffmpeg and others send it to the server, as part of the path.
  */
 export function mayHaveAddOn(userAgent: string | undefined): boolean {
   return userAgent !== undefined && BROWSER.test(userAgent);

@@ -7,9 +7,9 @@ interface Entry<Key, Value> {
 }
 
 /**
- * A map in the order in which keys came, as `Map` is, whose oldest entry is found and removed at once. A `Map` keeps the holes of
- * deleted entries, and whoever asks for its first key passes them all: tens of microseconds where a large one is full and
- * each new entry takes the oldest one's place.
+ * A map in the order in which keys came, as `Map` is, whose oldest entry is found and removed at once. A
+ * `Map` keeps the holes of deleted entries, and whoever asks for its first key passes them all: tens of
+ * microseconds where a large one is full and each new entry takes the oldest one's place.
  */
 export class OrderedMap<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>();
@@ -44,7 +44,10 @@ export class OrderedMap<Key, Value> {
     return known?.value;
   }
 
-  /** The value of a key, which comes last from now on: nothing is looked up twice. Nobody may be going through the map meanwhile. */
+  /**
+   * The value of a key, which comes last from now on: nothing is looked up twice. Nobody may be going through
+   * the map meanwhile.
+   */
   getLast(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;

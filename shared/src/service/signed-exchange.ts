@@ -39,8 +39,8 @@ export interface RequestClaims {
 export type Sign = (text: string) => string;
 
 /**
- * The headers that date and sign a request. A registration is under the enrolment secret's MAC as well, where the depot has the secret; a
- * request to join is signed with the token's key, too.
+ * The headers that date and sign a request. A registration is under the enrolment secret's MAC as well, where
+ * the depot has the secret; a request to join is signed with the token's key, too.
  */
 export function signRequest(request: StampedRequest, sign: Sign, enrolment?: string | Sign) {
   const text = signedText(request);
@@ -96,7 +96,10 @@ export function isAnswerProved(
   return isMacOf(secret, signedAnswerText(requestSignature, sha256Text(body)), proof);
 }
 
-/** The key that all masters of an overlay can work out of its enrolment secret, and sign answers with for depots that do not have it. */
+/**
+ * The key that all masters of an overlay can work out of its enrolment secret, and sign answers with for
+ * depots that do not have it.
+ */
 export function overlayKeyOf(secret: string): KeyPair {
   return keyPairOf(new Uint8Array(hkdfSync('sha256', secret, '', OVERLAY_KEY_PURPOSE, 32)));
 }

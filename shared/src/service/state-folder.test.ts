@@ -16,7 +16,10 @@ afterEach(async () => {
   await rm(base, { recursive: true });
 });
 
-/** Calls back in place of each folder's being written through to the disk, by either way of Node, with the names in it. */
+/**
+ * Calls back in place of each folder's being written through to the disk, by either way of Node, with the
+ * names in it.
+ */
 async function onFolderSync(then: (names: string[]) => void): Promise<void> {
   const note = (descriptor: number) => {
     if (fs.fstatSync(descriptor).isDirectory()) then(readdirSync(base));

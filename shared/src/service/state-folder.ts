@@ -34,9 +34,9 @@ const NO_FOLDER_SYNC: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * What a service keeps over restarts: small text files. A reader finds the old content or the new one, never a part; what was saved stays so
- * when the power fails.
- * Everything here throws, or rejects with, `state-unusable` where the disk or its rights say no.
+ * What a service keeps over restarts: small text files. A reader finds the old content or the new one, never
+ * a part; what was saved stays so when the power fails. Everything here throws, or rejects with,
+ * `state-unusable` where the disk or its rights say no.
  */
 export interface StateFolder {
   /** The file's text; `undefined` when there is none. */
@@ -53,7 +53,10 @@ export interface StateFolder {
   readonly saveParts: (name: string, parts: Iterable<string>) => Promise<void>;
 }
 
-/** Who wants to know how saving goes, beside whoever saves: some files are saved over and over, and a full disk stays full. */
+/**
+ * Who wants to know how saving goes, beside whoever saves: some files are saved over and over, and a full
+ * disk stays full.
+ */
 export interface SaveWatch {
   /** A file could not be saved, and could before. */
   readonly onFailing: (failure: LonghaulError) => void;
@@ -118,8 +121,8 @@ export function openStateFolder(path: string, watch?: SaveWatch): StateFolder {
 }
 
 /**
- * Makes a folder and those above it. Node's own way of doing so never returns where a folder that is there takes none, and says `ENOENT` of that,
- * as /proc does.
+ * Makes a folder and those above it. Node's own way of doing so never returns where a folder that is there
+ * takes none, and says `ENOENT` of that, as /proc does.
  */
 function makeFolder(path: string): void {
   if (isFolder(path)) return;
@@ -219,8 +222,8 @@ function unusable(path: string, cause: unknown): LonghaulError {
 }
 
 /**
- * Removes what saves have left that were cut, by a crash or a power cut. For a service that has the folder for itself: what another one is writing
- * looks the same.
+ * Removes what saves have left that were cut, by a crash or a power cut. For a service that has the folder
+ * for itself: what another one is writing looks the same.
  */
 export function removeCutSaves(path: string): void {
   for (const name of readdirSync(path)) {

@@ -14,12 +14,15 @@ const BUSY = 5;
 const held: DatabaseSync[] = [];
 
 /**
- * Keeps a state folder for this process alone, until it ends, however that happens. Two services on one folder would write over each other's keys
- * and facts. What earlier ones could not write to the end is removed. Throws `state-in-use` where another one has it, `state-unusable` where nothing can be locked there.
+ * Keeps a state folder for this process alone, until it ends, however that happens. Two services on one
+ * folder would write over each other's keys and facts. What earlier ones could not write to the end is
+ * removed. Throws `state-in-use` where another one has it, `state-unusable` where nothing can be locked
+ * there.
  *
- * Node gives no file locks, and what stands in a file says little: a pid is another process's after a crash, and each container has a process 1.
- * SQLite, which is part of Node, takes the kernel's lock of a file, on all systems: it belongs to the file, whichever namespace or mount leads to it,
- * and ends with the process. The database is empty and stays so, so that a full disk does not matter.
+ * Node gives no file locks, and what stands in a file says little: a pid is another process's after a crash,
+ * and each container has a process 1. SQLite, which is part of Node, takes the kernel's lock of a file, on
+ * all systems: it belongs to the file, whichever namespace or mount leads to it, and ends with the process.
+ * The database is empty and stays so, so that a full disk does not matter.
  */
 export function lockStateFolder(folder: string): void {
   const path = join(folder, FILE);

@@ -2,22 +2,25 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { LonghaulError } from '../errors.ts';
 
-/** One style for all pages, so that no refusal looks like somebody else's. The files belong to the sources, as this one does. */
+/**
+ * One style for all pages, so that no refusal looks like somebody else's. The files belong to the sources, as
+ * this one does.
+ */
 const STYLE = ['brand-colours.css', 'brand.css']
   .map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
   .join('');
 
 /**
- * The part of a Content-Security-Policy that goes with `staticPage`: nothing runs, is loaded or framed, and its own style is
- * the only one.
+ * The part of a Content-Security-Policy that goes with `staticPage`: nothing runs, is loaded or framed, and
+ * its own style is the only one.
  */
 export const STATIC_PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256')
   .update(STYLE)
   .digest('base64')}'; base-uri 'none'; frame-ancestors 'none'`;
 
 /**
- * A page without scripts. `parts` is HTML: everything from outside in it must be escaped. `base` leads to the master's first
- * page.
+ * A page without scripts. `parts` is HTML: everything from outside in it must be escaped. `base` leads to the
+ * master's first page.
  */
 export function staticPage(title: string, base: string, parts: readonly string[]): string {
   return `<!doctype html>

@@ -4,7 +4,10 @@ import { createSecureContext } from 'node:tls';
 
 /** A certificate of a year should have been renewed by then: time enough to ask somebody for another one. */
 const ENDING_MS = 14 * 86_400_000;
-/** Of one that lives shorter, the last part of its life: programs renew them when a third is left, so that this has failed several times. */
+/**
+ * Of one that lives shorter, the last part of its life: programs renew them when a third is left, so that
+ * this has failed several times.
+ */
 const ENDING_SHARE = 0.1;
 
 /** Certificate chain and key of a listener, PEM. */
@@ -13,7 +16,10 @@ export interface TlsMaterial {
   readonly key: string;
 }
 
-/** A certificate, of this name or address where one is given, and the key that belongs to it. Throws an error that says in a few words why they are none. */
+/**
+ * A certificate, of this name or address where one is given, and the key that belongs to it. Throws an error
+ * that says in a few words why they are none.
+ */
 export function checkTls(cert: string, key: string, host?: string): TlsMaterial {
   const certificate = attempt('certFile is no certificate in PEM', () => new X509Certificate(cert));
   const keyObject: KeyObject = attempt('keyFile is no private key in PEM, or needs a passphrase', () =>

@@ -3,9 +3,15 @@ import { endsOf } from './connection-limiter.ts';
 
 /** How often all connections are looked at: who sends nothing is left after so long ... */
 const LOOK_MS = 100;
-/** ... or as much later as it takes for the looks to be one percent of the time: each costs a quarter of a microsecond a connection. */
+/**
+ * ... or as much later as it takes for the looks to be one percent of the time: each costs a quarter of a
+ * microsecond a connection.
+ */
 const LOOK_SHARE = 0.01;
-/** Of TLS, with nothing inside yet: a client's handshake takes two or three kilobytes, and a record of 16 KiB is read when it is whole. */
+/**
+ * Of TLS, with nothing inside yet: a client's handshake takes two or three kilobytes, and a record of 16 KiB
+ * is read when it is whole.
+ */
 const MOST_EMPTY_BYTES = 24_576;
 /** Bytes of TLS for each byte inside, from then on: a record has 22 of its own. */
 const MOST_BYTES_EACH = 5;
@@ -17,9 +23,10 @@ interface Watched {
 }
 
 /**
- * Ends TLS connections, secured by Node, whose peers send records and next to nothing inside, such as new keys without end: OpenSSL reads them by
- * 64 KiB and more at once, which takes the event loop 10 to 17 ms for each 1000, and says nothing of them to anybody. So it is seen afterwards, by what
- * has come and what has come out of it; a peer has what the kernel holds for it, once for each handshake.
+ * Ends TLS connections, secured by Node, whose peers send records and next to nothing inside, such as new
+ * keys without end: OpenSSL reads them by 64 KiB and more at once, which takes the event loop 10 to 17 ms for
+ * each 1000, and says nothing of them to anybody. So it is seen afterwards, by what has come and what has
+ * come out of it; a peer has what the kernel holds for it, once for each handshake.
  */
 export class TlsWatch {
   readonly #watched = new Map<string, Watched>();

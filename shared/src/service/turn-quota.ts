@@ -1,9 +1,12 @@
-/** After a turn that took long one more may begin for each so many milliseconds of it: a busy loop has few turns, and those that wait get a part of its time. */
+/**
+ * After a turn that took long one more may begin for each so many milliseconds of it: a busy loop has few
+ * turns, and those that wait get a part of its time.
+ */
 const TURN_MS_EACH = 16;
 
 /**
- * Of something that costs a millisecond or two, how much may begin in one turn of the event loop: the rest is for the turns that
- * follow, so that what is cheap is served in between, however many came at once.
+ * Of something that costs a millisecond or two, how much may begin in one turn of the event loop: the rest is
+ * for the turns that follow, so that what is cheap is served in between, however many came at once.
  */
 export class TurnQuota {
   readonly #least: number;

@@ -3,7 +3,10 @@ import type { Duplex } from 'node:stream';
 import { clientPrefix } from '../address-policy.ts';
 import { FairRoom } from './fair-room.ts';
 
-/** Requests that may wait behind the one that is answered: apt asks for ten at once, and whoever pipelines downloads gains nothing by more. */
+/**
+ * Requests that may wait behind the one that is answered: apt asks for ten at once, and whoever pipelines
+ * downloads gains nothing by more.
+ */
 const MOST_WAITING_PER_CONNECTION = 16;
 /** Requests that may wait on all connections, with heads of up to 32 KiB each. */
 const MOST_WAITING = 1000;
@@ -24,8 +27,9 @@ export class Turns {
   readonly #waiting = new FairRoom(MOST_WAITING);
 
   /**
-   * Serves a request when the answers to all that came before on this connection have gone. `serve` must not reject. Gives
-   * `false`, and serves nothing, where too many wait: behind an answer that nobody reads they would fill the memory.
+   * Serves a request when the answers to all that came before on this connection have gone. `serve` must not
+   * reject. Gives `false`, and serves nothing, where too many wait: behind an answer that nobody reads they
+   * would fill the memory.
    */
   take(request: IncomingMessage, response: ServerResponse, serve: () => Promise<void> | void): boolean {
     const connection = request.socket;
@@ -49,7 +53,10 @@ export class Turns {
     return true;
   }
 
-  /** Nothing waits before it, and most often nothing comes behind: then there is nobody to tell of its end but the count. */
+  /**
+   * Nothing waits before it, and most often nothing comes behind: then there is nobody to tell of its end but
+   * the count.
+   */
   #serveFirst(
     connection: Duplex,
     known: Line | undefined,
@@ -77,7 +84,10 @@ export class Turns {
   }
 }
 
-/** Until the answer has gone to the client's kernel, or its connection has: an answer whose turn never came does not close. */
+/**
+ * Until the answer has gone to the client's kernel, or its connection has: an answer whose turn never came
+ * does not close.
+ */
 function endOf(response: ServerResponse, connection: Duplex): Promise<void> {
   if (response.closed || connection.closed) return Promise.resolve();
   return new Promise((resolve) => {

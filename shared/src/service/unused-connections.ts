@@ -6,7 +6,10 @@ export const UNUSED_BACK_MS = 10_000;
 /** Networks of which it is known that connections ended unused: whoever has more of them is not held up by this. */
 const MOST_NETWORKS = 4096;
 
-/** Connections of client networks that have ended without a request: each cost a handshake, which a recorded hello is enough for. */
+/**
+ * Connections of client networks that have ended without a request: each cost a handshake, which a recorded
+ * hello is enough for.
+ */
 export interface UnusedConnections {
   readonly note: (network: string) => void;
   /** Whether so many have ended of late that further ones are not taken. */

@@ -7,8 +7,9 @@
  *     Longhaul-Chain: 0                    0 = plan, 1.. = alternatives
  *     Longhaul-Proof: <depot id> <Unix time in ms> <Ed25519 signature or HMAC-SHA256, base64url>
  *
- * The answer is `200` with `Longhaul-Proofs: mac` from whoever takes MACs, or a refusal whose status, `Longhaul-Error` and `Longhaul-Depot` travel back unchanged.
- * A client sends the ticket as `Proxy-Authorization: Longhaul <ticket>`, without chain and proof.
+ * The answer is `200` with `Longhaul-Proofs: mac` from whoever takes MACs, or a refusal whose status,
+ * `Longhaul-Error` and `Longhaul-Depot` travel back unchanged. A client sends the ticket as
+ * `Proxy-Authorization: Longhaul <ticket>`, without chain and proof.
  */
 import { type Authority, formatAuthority, parseAuthority } from '../origin-url.ts';
 import { ok, type Result, refuse } from '../result.ts';
@@ -89,14 +90,18 @@ export function parseConnectTarget(rawTarget: string): Result<Authority> {
     : refuse('bad-url', 'the target is not canonical');
 }
 
-/** A client's CONNECT to a port of these has its browser get to know a ticket: nobody has a site there that a ticket is for. */
+/**
+ * A client's CONNECT to a port of these has its browser get to know a ticket: nobody has a site there that a
+ * ticket is for.
+ */
 const FIRST_INTRODUCTION_PORT = 49_152;
 /** Enough that two tickets at one depot hardly ever have the same port. */
 const INTRODUCTION_PORTS = 16_000;
 
 /**
- * The port that a client asks its entry depot for by a ticket that its browser is to know from then on. It tells the ticket's job
- * (FNV-1a), so that the depot asks for that ticket where the browser shows another one.
+ * The port that a client asks its entry depot for by a ticket that its browser is to know from then on. It
+ * tells the ticket's job (FNV-1a), so that the depot asks for that ticket where the browser shows another
+ * one.
  */
 export function introductionPort(jobId: string): number {
   let hash = 0x811c9dc5;

@@ -109,7 +109,10 @@ function isDepotList(ids: readonly string[]): boolean {
   return fits && new Set(ids).size === ids.length;
 }
 
-/** Fragment of a `direct` answer: the add-on lets such a download pass; no server ever sees it. Browsers alone get it (`mayHaveAddOn`). */
+/**
+ * Fragment of a `direct` answer: the add-on lets such a download pass; no server ever sees it. Browsers alone
+ * get it (`mayHaveAddOn`).
+ */
 export const DIRECT_FRAGMENT = '#lh-direct';
 
 /** The origin itself, for a client that is led there; its add-on knows by the fragment that it need not ask again. */

@@ -1,7 +1,9 @@
 /**
- * The wire protocol of Longhaul: flow, version, caps, headers. The messages stand in the files beside this one.
+ * The wire protocol of Longhaul: flow, version, caps, headers. The messages stand in the files beside this
+ * one.
  *
- * Flow of a download in cascade signalling (the default), with D1 nearest to the client and Dk nearest to the origin:
+ * Flow of a download in cascade signalling (the default), with D1 nearest to the client and Dk nearest to the
+ * origin:
  *
  *     client -> master   GET /get/https/origin.example/path/file.iso?q
  *     master -> client   307 https://D1/path/file.iso?<ticket>&server=origin.example&port=443&scheme=https&query=q
@@ -11,8 +13,8 @@
  *     Dk -> ... -> D1    200, and from there on bytes that nobody between looks at
  *     D1 <-> origin      HTTP (and TLS) through the tunnel; D1 answers the client with the body
  *
- * Stepwise signalling is the 2009 paper's: the client goes to Dk first (`server=`, `port=`), which fetches at once, and is
- * redirected from depot to depot (`depot=`, `port=`) down to D1. Here for three depots:
+ * Stepwise signalling is the 2009 paper's: the client goes to Dk first (`server=`, `port=`), which fetches at
+ * once, and is redirected from depot to depot (`depot=`, `port=`) down to D1. Here for three depots:
  *
  *     client -> D3       GET /path/file.iso?<ticket>&server=origin.example&port=80&scheme=http
  *     D3 -> client       302 http://D2/path/file.iso?<ticket>&depot=d3&port=P3
@@ -29,7 +31,10 @@
 /** Stands in the ticket's type and in everything that depots and masters sign. */
 export const PROTOCOL_VERSION = 1;
 
-/** The bytes under a signature: a line that says what they are for, so that they serve for nothing else, and what is signed. */
+/**
+ * The bytes under a signature: a line that says what they are for, so that they serve for nothing else, and
+ * what is signed.
+ */
 export function signedText(purpose: string, ...lines: readonly (string | number)[]): string {
   return [`longhaul-${purpose}-${PROTOCOL_VERSION}`, ...lines].join('\n');
 }
@@ -48,7 +53,10 @@ export const MAX_ALTERNATIVES = 4;
 export const MAX_LANES = 8;
 /** Depots that one request may choose or avoid. */
 export const MAX_LISTED_DEPOTS = 16;
-/** Bytes of a test of a link. Far fast links need some megabytes to leave slow start; a depot has not many of these in an hour. */
+/**
+ * Bytes of a test of a link. Far fast links need some megabytes to leave slow start; a depot has not many of
+ * these in an hour.
+ */
 export const MAX_TEST_BYTES = 4_000_000;
 /** How far two clocks may differ, in seconds. */
 export const CLOCK_SKEW_SECONDS = 60;
@@ -64,13 +72,19 @@ export const HEADERS = {
   ticket: 'longhaul-ticket',
   chain: 'longhaul-chain',
   proof: 'longhaul-proof',
-  /** Told to a caller whose tunnel stands: which proofs are taken beside signatures. Told to a master: how answers are to be proved. */
+  /**
+   * Told to a caller whose tunnel stands: which proofs are taken beside signatures. Told to a master: how
+   * answers are to be proved.
+   */
   proofs: 'longhaul-proofs',
   /** Stable error code of a refusal. */
   error: 'longhaul-error',
   /** Id of the depot that refused, or that answers. */
   depot: 'longhaul-depot',
-  /** Sent by the add-on with a question for one byte: a failure is to be told, and not to lead to the origin, since it reads nothing of a redirect. */
+  /**
+   * Sent by the add-on with a question for one byte: a failure is to be told, and not to lead to the origin,
+   * since it reads nothing of a redirect.
+   */
   probe: 'longhaul-probe',
   /** Job id of a download, for support and logs. */
   job: 'longhaul-job',

@@ -35,7 +35,10 @@ export interface DepotRelayRequest {
   readonly port: number;
 }
 
-/** `/<path>/<file>?<ticket>`, with `Longhaul-Proof`: the successor asks for what is held for it (stepwise signalling). */
+/**
+ * `/<path>/<file>?<ticket>`, with `Longhaul-Proof`: the successor asks for what is held for it (stepwise
+ * signalling).
+ */
 export interface HandoverRequest {
   readonly from: 'successor';
   readonly ticket: string;
@@ -61,8 +64,9 @@ export function depotBaseUrl({ host, port, tls }: Authority & { readonly tls: bo
 }
 
 /**
- * The target of a request without scheme and authority, which clients may write before it (RFC 9112 section 3.2.2). Neither leads anywhere: the
- * request is to whoever has got it, as with any `Host`, and what it may fetch is for its ticket to say.
+ * The target of a request without scheme and authority, which clients may write before it (RFC 9112 section
+ * 3.2.2). Neither leads anywhere: the request is to whoever has got it, as with any `Host`, and what it may
+ * fetch is for its ticket to say.
  */
 export function originForm(rawTarget: string): string {
   const [isAbsolute, rest = '/'] = /^https?:\/\/[^/?#]+(.*)$/is.exec(rawTarget) ?? [];

@@ -5,10 +5,11 @@
  *     Longhaul-Time: <Unix time in ms>
  *     Longhaul-Sequence: <epoch> <number>
  *     Longhaul-Signature: <Ed25519 signature, base64url>
- *     Longhaul-Enrolment: <HMAC-SHA256 under the enrolment secret, base64url>     (registrations of depots that have it)
- *     Longhaul-Proofs: overlay-key                                               (depots that have joined with a token)
+ *     Longhaul-Enrolment: <HMAC-SHA256 under the enrolment secret, base64url>  (registrations of who has it)
+ *     Longhaul-Proofs: overlay-key                                             (depots that joined with a token)
  *
- * The time bounds how long a recorded request could be of use. Order comes from the sequence alone, so a clock may be set.
+ * The time bounds how long a recorded request could be of use. Order comes from the sequence alone, so a
+ * clock may be set.
  */
 import { PROTOCOL_VERSION, signedText } from './protocol.ts';
 
@@ -52,7 +53,10 @@ export function newKeyText(depot: string, oldKey: string, newKey: string): strin
   return signedText('new-key', depot, oldKey, newKey);
 }
 
-/** The bytes with which a master's answer proves itself and its freshness: under the enrolment secret's MAC, or signed with the overlay's key. */
+/**
+ * The bytes with which a master's answer proves itself and its freshness: under the enrolment secret's MAC,
+ * or signed with the overlay's key.
+ */
 export function signedAnswerText(requestSignature: string, bodySha256: string): string {
   return signedText('answer', requestSignature, bodySha256);
 }

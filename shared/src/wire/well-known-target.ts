@@ -45,7 +45,10 @@ export class WellKnownTarget<Name extends string> {
   readonly matches = (rawTarget: string): boolean =>
     rawTarget === this.#path || rawTarget.startsWith(`${this.#path}?`);
 
-  /** Its items; `undefined` where it is another target, or one of them is missing, has another form or another place. */
+  /**
+   * Its items; `undefined` where it is another target, or one of them is missing, has another form or another
+   * place.
+   */
   parse(rawTarget: string): Readonly<Record<Name, string>> | undefined {
     if (!this.matches(rawTarget)) return undefined;
     const given = rawTarget.slice(this.#path.length + 1).split('&');

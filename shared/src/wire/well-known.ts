@@ -26,8 +26,9 @@ import { itemsOfWord, type MasterWord, WellKnownTarget, WORD_ITEMS, wordOf } fro
 //
 //     Longhaul-Signature: <Unix time in ms> <key id> <base64url>
 //
-// The answer is `200` with `{"id", "signature"}`, to whoever asks. A depot's address counts once the depot has answered
-// there with the key that it is registered with. The header is a master's word that it asks: masters wait for no stranger.
+// The answer is `200` with `{"id", "signature"}`, to whoever asks. A depot's address counts once the depot
+// has answered there with the key that it is registered with. The header is a master's word that it asks:
+// masters wait for no stranger.
 
 const CHALLENGE = new WellKnownTarget('/.well-known/longhaul-depot', { challenge: /^[A-Za-z0-9_-]{43}$/ });
 
@@ -72,10 +73,12 @@ export function addressProofText(
 
 // --- Notice of a plan: master -> depot -------------------------------------------------------------------------
 //
-//     GET /.well-known/longhaul-notice?next=<depot id>&time=<Unix time in ms>&key=<key id>&signature=<base64url> HTTP/1.1
+// GET /.well-known/longhaul-notice?next=<depot id>&time=<Unix time in ms>&key=<key id>&signature=<base64url>
+// HTTP/1.1
 //
-// `204`: a client is about to come with a ticket by whose plan this depot needs a connection to `next`. The depot may open it
-// ahead. Nothing depends on a notice: a depot that does not know them answers otherwise, and is told none for a while.
+// `204`: a client is about to come with a ticket by whose plan this depot needs a connection to `next`. The
+// depot may open it ahead. Nothing depends on a notice: a depot that does not know them answers otherwise,
+// and is told none for a while.
 
 const NOTICE = new WellKnownTarget('/.well-known/longhaul-notice', { next: DEPOT_ID, ...WORD_ITEMS });
 
@@ -104,11 +107,13 @@ export function noticeText(depot: string, { next, timeMs }: Pick<PlanNotice, 'ne
 
 // --- Notice of a way: master -> entry depot --------------------------------------------------------------------
 //
-//     GET /.well-known/longhaul-way?ticket=<ticket>&server=S&port=P&scheme=...&client=<network>&time=<Unix time in ms>&key=<key id>&signature=<base64url> HTTP/1.1
+// GET /.well-known/longhaul-way?ticket=<ticket>&server=S&port=P&scheme=...&client=<network>&time=<Unix time
+// in ms>&key=<key id>&signature=<base64url> HTTP/1.1
 //
-// `204`: a client of this network (/24, or /48 of IPv6) is about to come with this ticket. The depot may make the way to the origin
-// ahead: the tunnel, and the handshake with an origin over https; no request. It names origin and client, and holds a ticket: a master
-// sends it over TLS only to who proves to be the depot by its certificate. Nothing depends on it, as on a notice of a plan.
+// `204`: a client of this network (/24, or /48 of IPv6) is about to come with this ticket. The depot may make
+// the way to the origin ahead: the tunnel, and the handshake with an origin over https; no request. It names
+// origin and client, and holds a ticket: a master sends it over TLS only to who proves to be the depot by its
+// certificate. Nothing depends on it, as on a notice of a plan.
 
 const SOMETHING = /^[^&]+$/;
 const WAY = new WellKnownTarget('/.well-known/longhaul-way', {
@@ -162,8 +167,8 @@ export function wayText(depot: string, notice: Omit<WayNotice, 'keyId' | 'signat
 //
 //     GET /.well-known/longhaul-legs?job=<job id>&time=<Unix time in ms>&key=<key id>&signature=<base64url> HTTP/1.1
 //
-// `200` with what the depot's connections for this job do now (`depotLegsSchema`). Asked only while somebody looks, at most
-// once a second; a depot that does not know the question answers otherwise.
+// `200` with what the depot's connections for this job do now (`depotLegsSchema`). Asked only while somebody
+// looks, at most once a second; a depot that does not know the question answers otherwise.
 
 const LEGS = new WellKnownTarget('/.well-known/longhaul-legs', { job: JOB_ID, ...WORD_ITEMS });
 
@@ -194,7 +199,8 @@ export function legsText(depot: string, { jobId, timeMs }: Pick<LegsQuestion, 'j
 //     GET /.well-known/longhaul-test?bytes=<n> HTTP/1.1
 //     Longhaul-Proof: <as with CONNECT, of a depot at place 0 of a chain to the one that is asked, over linkTestText()>
 //
-// `200` with so many bytes that mean nothing. Who sends them sees in its own kernel what the link carries, and tells its master.
+// `200` with so many bytes that mean nothing. Who sends them sees in its own kernel what the link carries,
+// and tells its master.
 
 const LINK_TEST = new WellKnownTarget('/.well-known/longhaul-test', { bytes: /^[1-9][0-9]{0,9}$/ });
 

@@ -88,7 +88,10 @@ export async function stopsGrowing(read: () => number): Promise<void> {
     .toBeGreaterThan(3);
 }
 
-/** Waits until the other side's kernel has everything that a socket has sent, its end included; where the system does not tell, until its own has. */
+/**
+ * Waits until the other side's kernel has everything that a socket has sent, its end included; where the
+ * system does not tell, until its own has.
+ */
 export async function hasArrived(socket: Socket): Promise<void> {
   const port = socket.localPort ?? 0;
   if (!socket.writableFinished) await once(socket, 'finish');

@@ -11,8 +11,8 @@ const own = selfSigned();
 const authorities = [own.cert];
 
 /**
- * Both ends of a real TLS connection: the first by Node, for the test; the second, for the relay, by what is tested, as a
- * server or as a client.
+ * Both ends of a real TLS connection: the first by Node, for the test; the second, for the relay, by what is
+ * tested, as a server or as a client.
  */
 export async function tlsPair(ending: TlsEnding, role: 'server' | 'client'): Promise<[Socket, Socket]> {
   const [one, other] = await socketPair();

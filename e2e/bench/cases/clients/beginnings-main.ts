@@ -1,6 +1,7 @@
 /**
- * Many small downloads: `node beginnings-main.ts <at once> <bytes>` reads addresses of http from its standard input, one a
- * line, and takes each over a connection of its own. Says as JSON how many were whole, and the seconds.
+ * Many small downloads: `node beginnings-main.ts <at once> <bytes>` reads addresses of http from its standard
+ * input, one a line, and takes each over a connection of its own. Says as JSON how many were whole, and the
+ * seconds.
  */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

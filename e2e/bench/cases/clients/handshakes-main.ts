@@ -1,7 +1,7 @@
 /**
- * Handshakes and nothing more: `node handshakes-main.ts <host> <port> <authority> <new|resumed> <amount> [rate]`. Without a
- * rate so many, eight connections at a time, one after the other; else for so many seconds. Says as JSON how many there were, and
- * how many were resumed.
+ * Handshakes and nothing more: `node handshakes-main.ts <host> <port> <authority> <new|resumed> <amount>
+ * [rate]`. Without a rate so many, eight connections at a time, one after the other; else for so many
+ * seconds. Says as JSON how many there were, and how many were resumed.
  */
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, connect, createSecureContext } from 'node:tls';

@@ -1,7 +1,8 @@
 /**
- * Small requests at a steady pace: `node probe-main.ts <interval ms>` reads lines `<name> <address> [<own address>]` from its standard
- * input, asks each address of one name after the other, over a new connection each, until there are none left. Says as JSON, for
- * each name, the longest and the median milliseconds until the first byte.
+ * Small requests at a steady pace: `node probe-main.ts <interval ms>` reads lines `<name> <address> [<own
+ * address>]` from its standard input, asks each address of one name after the other, over a new connection
+ * each, until there are none left. Says as JSON, for each name, the longest and the median milliseconds until
+ * the first byte.
  */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,7 +1,7 @@
 /**
- * Origin and client of one body: `node steady-body-main.ts <host> <port> <seconds> <authority>` serves a body of 64 KiB each
- * 2 ms on that port, and takes it from the address that it is told on its standard input. Says as JSON the longest that a
- * piece was on its way, and how many came.
+ * Origin and client of one body: `node steady-body-main.ts <host> <port> <seconds> <authority>` serves a body
+ * of 64 KiB each 2 ms on that port, and takes it from the address that it is told on its standard input. Says
+ * as JSON the longest that a piece was on its way, and how many came.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

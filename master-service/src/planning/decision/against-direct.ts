@@ -8,17 +8,27 @@ import type { LearnedTimes } from './learned-times.ts';
 import type { RouteQuery } from './route.ts';
 
 /**
- * What a chain must reach of the direct way by what is known alone, where that is worked out from what depots measured of both ends. The direct way is taken
- * to be as short as in one of four cases, and hardly lossy: a chain that reaches so much of that is as fast in the median, and many times faster where it is not so.
+ * What a chain must reach of the direct way by what is known alone, where that is worked out from what depots
+ * measured of both ends. The direct way is taken to be as short as in one of four cases, and hardly lossy: a
+ * chain that reaches so much of that is as fast in the median, and many times faster where it is not so.
  */
 const LEAST_GAIN_AS_KNOWN = { usually: 0.9, whereMuch: 0.8 } as const;
-/** So much faster in the mean a chain may cost more of that: what set-up costs a small file is little beside what a lossy way costs it. */
+/**
+ * So much faster in the mean a chain may cost more of that: what set-up costs a small file is little beside
+ * what a lossy way costs it.
+ */
 const MUCH_GAIN = 1.3;
 
-/** So many times as long as the direct way a chain may take by its downloads: what it gains is in the mean, and this is what is likeliest. */
+/**
+ * So many times as long as the direct way a chain may take by its downloads: what it gains is in the mean,
+ * and this is what is likeliest.
+ */
 const MOST_TIMES_DIRECT = 1.3;
 
-/** How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download teaches what it is like. */
+/**
+ * How much faster a chain must be in the mean where nobody has measured one of its legs: only such a download
+ * teaches what it is like.
+ */
 const LEAST_GAIN_GUESSED = 1.02;
 
 interface AgainstDirectInit {
@@ -40,7 +50,10 @@ export class AgainstDirect {
     this.#init = init;
   }
 
-  /** Whether a chain is to be taken: it is faster by its legs and by what downloads took of late, and disappoints nobody. */
+  /**
+   * Whether a chain is to be taken: it is faster by its legs and by what downloads took of late, and
+   * disappoints nobody.
+   */
   readonly wins = (rated: RatedChain): boolean =>
     this.#isFaster(rated, (secondsOf) => this.gain(rated, secondsOf)) && !this.#disappoints(rated);
 
@@ -54,7 +67,10 @@ export class AgainstDirect {
     return learned.gainTaken(rated, direct.part) * this.#gainByLegs(rated, secondsOf);
   }
 
-  /** What a direct download takes, told beside that over a chain: an add-on holds the rest of a download that has begun against the chain by it. */
+  /**
+   * What a direct download takes, told beside that over a chain: an add-on holds the rest of a download that
+   * has begun against the chain by it.
+   */
   predictedBeside(rated: RatedChain | undefined): Prediction {
     const { direct, learned, query } = this.#init;
     const predicted = direct.predict(query.sizeBytes);

@@ -16,8 +16,8 @@ interface CandidatesInit {
 }
 
 /**
- * The chains that one download chooses from, each with the lanes that suit it: the fastest by their legs, some past a site at which all of these begin or end, and
- * those that others took.
+ * The chains that one download chooses from, each with the lanes that suit it: the fastest by their legs,
+ * some past a site at which all of these begin or end, and those that others took.
  */
 export class Candidates {
   /** The fastest come first, by their point estimates. */

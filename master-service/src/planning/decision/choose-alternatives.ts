@@ -6,15 +6,18 @@ interface AlternativesInit {
   /** Whether the client can still be led to another entry depot. */
   readonly canBeginElsewhere: boolean;
   readonly most: number;
-  /** Of two chains that avoid a depot, one avoids others as well. The other one is taken only if it is so many times faster. */
+  /**
+   * Of two chains that avoid a depot, one avoids others as well. The other one is taken only if it is so many
+   * times faster.
+   */
   readonly minimumGain: number;
 }
 
 /**
- * The chains to go on with when a depot of the best one fails. The entry depot holds the client's connection, so it can
- * use only chains of its own: first the best one that shares no other depot with the plan, then for each depot, the exit
- * depot first, the best one without it. Last of all the best one that begins elsewhere, for a client whose entry depot
- * failed. The entry depot alone is every ticket's last way and is not named.
+ * The chains to go on with when a depot of the best one fails. The entry depot holds the client's connection,
+ * so it can use only chains of its own: first the best one that shares no other depot with the plan, then for
+ * each depot, the exit depot first, the best one without it. Last of all the best one that begins elsewhere,
+ * for a client whose entry depot failed. The entry depot alone is every ticket's last way and is not named.
  */
 export function chooseAlternatives({
   best,

@@ -25,8 +25,8 @@ interface LearnFacts {
 }
 
 /**
- * The chain to learn by: of those that turn out better in some of what may be, and in none of it much worse, the one that may win most.
- * `undefined` where there is none, or nothing is to be explored.
+ * The chain to learn by: of those that turn out better in some of what may be, and in none of it much worse,
+ * the one that may win most. `undefined` where there is none, or nothing is to be explored.
  */
 export function chooseToLearn({
   ranked,

@@ -48,7 +48,10 @@ interface Choice {
   readonly decisionReason: DecisionReason;
 }
 
-/** Decides between direct and the fastest chains, by the mean over what is unsure and by what clients of the network had. */
+/**
+ * Decides between direct and the fastest chains, by the mean over what is unsure and by what clients of the
+ * network had.
+ */
 export function decideRoute(init: DecisionInit): Route {
   const weighed = weigh(init);
   return routeOf(init, weighed, choose(init, weighed));

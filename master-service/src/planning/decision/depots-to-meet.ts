@@ -17,8 +17,8 @@ interface ToMeetInit {
 }
 
 /**
- * The depots that a client may greet, so that they measure how far it is: those that seem to be nearest of all that have not, or, while nobody has an idea
- * where it is, any. None where its links are typed in.
+ * The depots that a client may greet, so that they measure how far it is: those that seem to be nearest of
+ * all that have not, or, while nobody has an idea where it is, any. None where its links are typed in.
  */
 export function depotsToMeet({ usable, pair, link, random = Math.random }: ToMeetInit): string[] {
   if (!pair || pair.met.size >= ENOUGH_MET) return [];

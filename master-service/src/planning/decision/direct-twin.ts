@@ -19,8 +19,10 @@ interface TwinFacts {
 }
 
 /**
- * The chain that shows what the direct way is like: one lane over a depot beside an end meets nearly what a direct download meets, and is measured. Of those nobody hears, so that
- * a way which loses much would stay the chosen one for ever. `undefined` where that has been measured of late, costs more than may be, or nothing is to be explored.
+ * The chain that shows what the direct way is like: one lane over a depot beside an end meets nearly what a
+ * direct download meets, and is measured. Of those nobody hears, so that a way which loses much would stay
+ * the chosen one for ever. `undefined` where that has been measured of late, costs more than may be, or
+ * nothing is to be explored.
  */
 export function directTwin({
   via,

@@ -82,12 +82,18 @@ export class DownloadMap {
     return { rttMs, lossRate, rateBps, windowBytes, goodputBps: undefined, ageMs: undefined };
   }
 
-  /** Whether the client can be led to a depot: that may be reached by the family by which the client asks, or clients of its network have come there. */
+  /**
+   * Whether the client can be led to a depot: that may be reached by the family by which the client asks, or
+   * clients of its network have come there.
+   */
   isEntry(depot: PlanningDepot): boolean {
     return this.#fitsFamily(depot) || this.view.pair?.hasCome(depot.id) === true;
   }
 
-  /** Those of these depots over which the client is led, where it is known which lie near it; `undefined` where any may. */
+  /**
+   * Those of these depots over which the client is led, where it is known which lie near it; `undefined`
+   * where any may.
+   */
   knownEntries(over: readonly PlanningDepot[]): ReadonlySet<string> | undefined {
     const near = this.view.pair?.entries;
     const usable = near && this.#entriesOf(over, near);
@@ -100,7 +106,10 @@ export class DownloadMap {
     return new Set(unmet?.size ? this.#entriesOf(over, unmet) : []);
   }
 
-  /** Looks for chains over these depots, with one of these numbers of lanes; `clientLink` says what clients have to a depot. */
+  /**
+   * Looks for chains over these depots, with one of these numbers of lanes; `clientLink` says what clients
+   * have to a depot.
+   */
   search(
     over: readonly PlanningDepot[],
     laneChoices: readonly number[],

@@ -50,7 +50,10 @@ export class DownloadTimes {
     return setUpOf(this.#init.query, chain, this.#init.depots);
   }
 
-  /** A chain of which a leg is guessed, with the fewest lanes that are about as good as the best, over what may be; others as they are. */
+  /**
+   * A chain of which a leg is guessed, with the fewest lanes that are about as good as the best, over what
+   * may be; others as they are.
+   */
   readonly suited = (rated: RatedChain): RatedChain => {
     if (!isGuessed(rated)) return rated;
     const tried = this.lanesToTry.map((lanes) => ({ lanes, seconds: this.expected({ ...rated, lanes }) }));
@@ -70,7 +73,10 @@ export class DownloadTimes {
       secondsOf(this.#over({ ...rated, lanes }, sizeBytes));
   }
 
-  /** How many times faster a chain is than direct; of a file of which nobody knows the size, the mean over usual sizes. */
+  /**
+   * How many times faster a chain is than direct; of a file of which nobody knows the size, the mean over
+   * usual sizes.
+   */
   gain(rated: RatedChain, direct: DirectEstimate['part'], secondsOf: typeof expectedSeconds): number {
     const { sizeBytes, isSizeAssumed = false, lanes } = this.#init.query;
     const { chain, legs } = rated;

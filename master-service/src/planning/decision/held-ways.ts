@@ -2,7 +2,10 @@ import { type Chain, clientPrefix, type OriginUrl, type TicketKind } from '@long
 import { LruMap } from '@longhaul/shared/service';
 import type { RatedChain } from '../search/chain-search.ts';
 
-/** Another way must be so many times faster than the one that a client had: measurements differ by as much from one to the next. */
+/**
+ * Another way must be so many times faster than the one that a client had: measurements differ by as much
+ * from one to the next.
+ */
 const SWITCH_GAIN = 1.05;
 /** A client that has not come for so long begins anew. */
 const HELD_MS = 600_000;
@@ -41,8 +44,9 @@ export class HeldWays {
 }
 
 /**
- * The chains in the order in which they are wanted: the one that the client had comes first unless the fastest is clearly faster, or
- * the held one is slower than it was. `ranked` begins with the fastest; `rate` finds a chain that is not in it.
+ * The chains in the order in which they are wanted: the one that the client had comes first unless the
+ * fastest is clearly faster, or the held one is slower than it was. `ranked` begins with the fastest; `rate`
+ * finds a chain that is not in it.
  */
 export function heldFirst(
   ranked: readonly RatedChain[],
@@ -66,7 +70,10 @@ export function heldFirst(
   return [rated, ...ranked.filter((one) => one !== rated)];
 }
 
-/** How many times faster than direct a chain must be: one that the client has already is left for direct a little later. */
+/**
+ * How many times faster than direct a chain must be: one that the client has already is left for direct a
+ * little later.
+ */
 export function leastGain(minimumGain: number, chain: Chain, held: HeldWay | undefined): number {
   const isHeld = held !== undefined && held.chain.length > 0 && held.chain.join() === chain.join();
   return isHeld ? Math.max(1, minimumGain / SWITCH_GAIN) : minimumGain;

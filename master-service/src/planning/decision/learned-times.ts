@@ -60,7 +60,10 @@ export class LearnedTimes {
     return fastestFirst(this.#init.rated, this.expected);
   }
 
-  /** How many times as long as the likeliest of its legs says a chain is predicted to take; `undefined` where nobody knows. */
+  /**
+   * How many times as long as the likeliest of its legs says a chain is predicted to take; `undefined` where
+   * nobody knows.
+   */
   calibrationOf(rated: RatedChain): number | undefined {
     const { times, query } = this.#init;
     const { calibration, sizeBytes } = query;
@@ -69,8 +72,9 @@ export class LearnedTimes {
   }
 
   /**
-   * How long the origin thinks before it answers, as downloads over a chain met it, in seconds: over the direct way it would as well. Where direct ones were told of
-   * these show it by themselves, and that it is the chain that waits.
+   * How long the origin thinks before it answers, as downloads over a chain met it, in seconds: over the
+   * direct way it would as well. Where direct ones were told of these show it by themselves, and that it is
+   * the chain that waits.
    */
   thoughtSeconds(rated: RatedChain): number {
     const { takenDirect = [] } = this.#init.query;
@@ -86,7 +90,10 @@ export class LearnedTimes {
     return times * (rated.seconds + this.thoughtSeconds(rated));
   }
 
-  /** How many times more a chain gains over the direct way than the model of both says; 1 where nobody has told what either took. */
+  /**
+   * How many times more a chain gains over the direct way than the model of both says; 1 where nobody has
+   * told what either took.
+   */
   gainTaken(rated: RatedChain, direct: DirectEstimate['part']): number {
     const { times, query } = this.#init;
     const { sizeBytes, takenDirect: downloads = [] } = query;
@@ -98,7 +105,10 @@ export class LearnedTimes {
     return gainTaken({ downloads, model }, chain, sizeBytes);
   }
 
-  /** How many times as long as is worked out of it the direct way takes, by what downloads took; `undefined` where nobody has told. */
+  /**
+   * How many times as long as is worked out of it the direct way takes, by what downloads took; `undefined`
+   * where nobody has told.
+   */
   timesDirect(direct: DirectEstimate['part']): number | undefined {
     const { times, query } = this.#init;
     const { sizeBytes, takenDirect: downloads = [] } = query;

@@ -4,7 +4,10 @@ import type { DownloadMap } from './download-map.ts';
 import { MOST_COMPARED } from './download-times.ts';
 import { isChain } from './held-ways.ts';
 
-/** Chains past the one site at which the fastest ones all begin, or end, that are compared beside them: each is one more to try. */
+/**
+ * Chains past the one site at which the fastest ones all begin, or end, that are compared beside them: each
+ * is one more to try.
+ */
 const MOST_PAST_SITE = 4;
 
 interface PastOneSiteInit {
@@ -17,8 +20,8 @@ interface PastOneSiteInit {
 }
 
 /**
- * Where as many chains as are compared all begin at one site, or all end at one, the fastest ones past it; none where they do not. Else a site with many depots
- * would be alone for ever.
+ * Where as many chains as are compared all begin at one site, or all end at one, the fastest ones past it;
+ * none where they do not. Else a site with many depots would be alone for ever.
  */
 export function pastOneSite({ fastest, search, usable, map }: PastOneSiteInit): RatedChain[] {
   if (!search || fastest.length < MOST_COMPARED) return [];

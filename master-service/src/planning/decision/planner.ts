@@ -44,8 +44,8 @@ export class Planner {
   }
 
   /**
-   * Chains for a running download, all from its entry depot on and past the depots that failed. `no-other-chain` when there
-   * is none but the entry depot alone, which needs no plan.
+   * Chains for a running download, all from its entry depot on and past the depots that failed.
+   * `no-other-chain` when there is none but the entry depot alone, which needs no plan.
    */
   reroute(query: RerouteQuery, depots: readonly PlanningDepot[], nowMs: number): Result<PromisedChains> {
     const { entry, avoid, lanes } = query;
@@ -55,7 +55,8 @@ export class Planner {
     const map = new DownloadMap(this.#base, query, usable, nowMs);
     const clientLink = (id: string) => map.link(CLIENT, id) ?? (id === entry ? map.assumedLink : undefined);
     const search = map.search(usable, [lanes], clientLink);
-    // As a plan is made: the entry depot alone, on a leg that nobody has measured, counts with the times in which that is slow.
+    // As a plan is made: the entry depot alone, on a leg that nobody has measured, counts with the times in
+    // which that is slow.
     const { expected } = new DownloadTimes({ config: this.#base.config, query, depots: usable });
     const ranked = fastestFirst(search.best(MOST_COMPARED, { entry }), expected);
     const [best] = ranked;

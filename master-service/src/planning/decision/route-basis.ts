@@ -32,8 +32,8 @@ export function directSeconds({ direct }: RouteBasis, sizeBytes: number): number
 }
 
 /**
- * What an entry depot does not see of the client's seconds: the handshakes before the request is there, the request's way, and that of
- * the last bytes.
+ * What an entry depot does not see of the client's seconds: the handshakes before the request is there, the
+ * request's way, and that of the last bytes.
  */
 export function unseenSeconds({ legs, setUp }: RouteBasis): number {
   return ((setUp.clientTls ? 3 : 2) * (legs[0]?.rttMs ?? 0)) / 1000;

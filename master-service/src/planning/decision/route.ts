@@ -6,7 +6,10 @@ import type { HeldWay } from './held-ways.ts';
 import type { RouteBasis } from './route-basis.ts';
 import type { TakenWay, TimedDownload } from './taken-ways.ts';
 
-/** What downloads took over a chain, and how long of that the origin thinks before it answers: it would over every way, be it the direct one. */
+/**
+ * What downloads took over a chain, and how long of that the origin thinks before it answers: it would over
+ * every way, be it the direct one.
+ */
 export interface WaitedWay extends TakenWay {
   /** Left out where nobody knows. */
   readonly thoughtSeconds?: number;

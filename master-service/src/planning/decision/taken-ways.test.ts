@@ -308,7 +308,10 @@ describe('what downloads took', () => {
 
 const IDS = ['d1', 'd2', 'd3'];
 
-/** Depots beside a client and an origin far from each other; over `d2` everything takes a little longer, over `d3` a little more. */
+/**
+ * Depots beside a client and an origin far from each other; over `d2` everything takes a little longer, over
+ * `d3` a little more.
+ */
 function planAfter(ways: readonly TakenWay[], more: Partial<RouteQuery> & { rttMs?: number } = {}): Route {
   const { rttMs = 200, ...query } = more;
   const links = IDS.flatMap((id, index) => [
@@ -395,11 +398,17 @@ describe('a plan', () => {
   });
 });
 
-/** So many depots at a site beside the client, or the origin, 1 ms apart, whose others are a little further away: c and e. */
+/**
+ * So many depots at a site beside the client, or the origin, 1 ms apart, whose others are a little further
+ * away: c and e.
+ */
 const SITES = { a: 5, c: 12, b: 5, e: 8 } as const;
 
 describe('a site of many depots', () => {
-  /** Takes one plan after the other, each download of which takes so many times as long as its legs say, and gives the chains. */
+  /**
+   * Takes one plan after the other, each download of which takes so many times as long as its legs say, and
+   * gives the chains.
+   */
   function chainsOf(
     ids: readonly string[],
     times: (chain: string) => number,

@@ -2,7 +2,10 @@ import type { Chain } from '@longhaul/shared';
 
 /** After so long e times less counts of what a download took: lines, servers and other traffic have their hours. */
 const LIFE_MS = 1_200_000;
-/** So large a share of what is known is no slower than the middle of it: a little less than half, so that of a few the lower ones count. */
+/**
+ * So large a share of what is known is no slower than the middle of it: a little less than half, so that of a
+ * few the lower ones count.
+ */
 export const MIDDLE = 0.4;
 /** What the model says of a chain counts as so many of its downloads, and beside entry depots as so many of them. */
 const MODEL_WEIGHT = 1;
@@ -12,9 +15,15 @@ const MOST_FASTER = Math.log(1.2);
 const MOST_FASTER_SECONDED = Math.log(2.5);
 /** What took longer is an accident. */
 const MOST_SLOWER = Math.log(4);
-/** What direct downloads took only their clients say: so many times more or less a chain gains by their word, for their network, than it would without. */
+/**
+ * What direct downloads took only their clients say: so many times more or less a chain gains by their word,
+ * for their network, than it would without.
+ */
 const MOST_BY_CLIENTS = Math.log(2);
-/** Of what direct downloads took too long, or a chain's, so much is the line's or the origin's doing, until the other one was taken as well. */
+/**
+ * Of what direct downloads took too long, or a chain's, so much is the line's or the origin's doing, until
+ * the other one was taken as well.
+ */
 const IN_COMMON = 0.5;
 
 /** What one download took. */
@@ -52,7 +61,10 @@ interface Told {
   readonly mostFaster: number;
 }
 
-/** How many times as long as the model says, and as the calibration of all chains says, downloads of `sizeBytes` take over a chain. */
+/**
+ * How many times as long as the model says, and as the calibration of all chains says, downloads of
+ * `sizeBytes` take over a chain.
+ */
 export function timesTaken(way: TakenWay, sizeBytes: number, model: ChainModel, calibration: number): number {
   const { log, weight } = told(way, sizeBytes, model);
   const known = weight / (weight + MODEL_WEIGHT);
@@ -60,10 +72,11 @@ export function timesTaken(way: TakenWay, sizeBytes: number, model: ChainModel, 
 }
 
 /**
- * How many times slower each chain is than the model's order of them says, by what downloads took: 1 of a chain that nobody took. What all have in common is
- * no chain's: where all of them take longer than the model says, those that nobody took will as well. (A choice guided by predictions, corrected by what came
- * of them: Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM 2016.) The entry depots of one site are one
- * voice: what is wrong of its lines is in all that they tell.
+ * How many times slower each chain is than the model's order of them says, by what downloads took: 1 of a
+ * chain that nobody took. What all have in common is no chain's: where all of them take longer than the model
+ * says, those that nobody took will as well. (A choice guided by predictions, corrected by what came of them:
+ * Jiang et al., "VIA: Improving Internet Telephony Call Quality Using Predictive Relay Selection", SIGCOMM
+ * 2016.) The entry depots of one site are one voice: what is wrong of its lines is in all that they tell.
  */
 export function wayFactors(
   ways: readonly { readonly way: TakenWay; readonly model: ChainModel }[],
@@ -75,7 +88,8 @@ export function wayFactors(
     entry: way.chain[0],
     ...told(way, sizeBytes, model),
   }));
-  // No entry depot takes away by itself what the chains of others have in common; the fewer they are, the less sure it is that this is no accident.
+  // No entry depot takes away by itself what the chains of others have in common; the fewer they are, the
+  // less sure it is that this is no accident.
   const all = said.map((one) => {
     const others = said.filter(({ entry }) => entry !== one.entry);
     const voices = voicesOf(others, areAtOneSite);
@@ -83,7 +97,8 @@ export function wayFactors(
     return { ...one, log: Math.max(one.log, agreed - one.mostFaster) };
   });
   const common = inCommon(all.map(({ log }) => log));
-  // The chains of one entry depot, or site, may be off by that as well as with all others: so that this is ever known, another one is tried once several downloads say so.
+  // The chains of one entry depot, or site, may be off by that as well as with all others: so that this is
+  // ever known, another one is tried once several downloads say so.
   const isAlone = voicesOf(all, areAtOneSite) === 1;
   // By what each itself took: what the others say of one that was fast is no reason to leave it.
   const ofSite = inCommon(said.map(({ log }) => log));
@@ -101,9 +116,10 @@ export function wayFactors(
 }
 
 /**
- * The factor of a chain that nobody took, by those of its twins that were taken, which pass the same sites in the same order: else each of many twins would disappoint by
- * itself. It is no more than the best of them has, and less the fewer say so. One alone says nothing, and another entry depot is one however many chains it
- * has: nobody slows a chain by coming to stand beside its entry depot.
+ * The factor of a chain that nobody took, by those of its twins that were taken, which pass the same sites in
+ * the same order: else each of many twins would disappoint by itself. It is no more than the best of them
+ * has, and less the fewer say so. One alone says nothing, and another entry depot is one however many chains
+ * it has: nobody slows a chain by coming to stand beside its entry depot.
  */
 export function twinFactor(
   chain: Chain,
@@ -131,8 +147,9 @@ export function timesDirect(
 }
 
 /**
- * How many times more a chain gains over the direct way than the model of both says, by what downloads took directly and over the chain: what both have in common is
- * left out, which is half of what the one took too long that was taken alone.
+ * How many times more a chain gains over the direct way than the model of both says, by what downloads took
+ * directly and over the chain: what both have in common is left out, which is half of what the one took too
+ * long that was taken alone.
  */
 export function gainTaken(
   direct: { readonly downloads: readonly TimedDownload[]; readonly model: (sizeBytes: number) => number },
@@ -148,8 +165,8 @@ export function gainTaken(
 }
 
 /**
- * How many voices entry depots have: the most of them of which no two are at one site. So each adds one at most, and by standing between two others it takes
- * away none.
+ * How many voices entry depots have: the most of them of which no two are at one site. So each adds one at
+ * most, and by standing between two others it takes away none.
  */
 function voicesOf(said: readonly { readonly entry: string | undefined }[], areAtOneSite: AtOneSite): number {
   const most = ([first, ...others]: readonly string[]): number => {
@@ -203,8 +220,8 @@ function told({ downloads }: Pick<TakenWay, 'downloads'>, sizeBytes: number, mod
 }
 
 /**
- * The middle by weight, rather a lower one: a download that takes too long says less than one that does not. In a network of many lines some clients are always
- * slow, whatever their way; none is faster than its way.
+ * The middle by weight, rather a lower one: a download that takes too long says less than one that does not.
+ * In a network of many lines some clients are always slow, whatever their way; none is faster than its way.
  */
 function lowerMiddle(all: readonly Told[]): Told | undefined {
   const below = MIDDLE * all.reduce((sum, { weight }) => sum + weight, 0);

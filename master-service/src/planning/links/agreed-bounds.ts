@@ -5,9 +5,10 @@ export interface RttBounds {
 }
 
 /**
- * What most of these allow: all of them where they agree. Who says what cannot be true beside the others is outvoted, whether he lies or a
- * detour makes him wrong; so one alone moves nothing past what another one allows (K. Marzullo, "Maintaining the time in a distributed
- * system", 1984, as in NTP). Where as many say one thing as another, `whenSplit` tells which counts. `undefined` of none.
+ * What most of these allow: all of them where they agree. Who says what cannot be true beside the others is
+ * outvoted, whether he lies or a detour makes him wrong; so one alone moves nothing past what another one
+ * allows (K. Marzullo, "Maintaining the time in a distributed system", 1984, as in NTP). Where as many say
+ * one thing as another, `whenSplit` tells which counts. `undefined` of none.
  */
 export function agreedBounds(
   all: readonly RttBounds[],

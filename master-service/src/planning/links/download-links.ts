@@ -9,7 +9,10 @@ import type { LinkEstimate, LinkView, PairKnowledge } from './link-view.ts';
 const BESIDE_SHARE = 0.25;
 /** Depots beside an end that are held against each other, the nearest ones. */
 const MOST_BESIDE = 3;
-/** Where none is, those count that carried from both ends, and whose way is no more than so many times as long as the shortest one. */
+/**
+ * Where none is, those count that carried from both ends, and whose way is no more than so many times as long
+ * as the shortest one.
+ */
 const MOST_DETOUR = 1.5;
 /** Stands for no loss at all, where it is divided by. */
 const LEAST_LOSS = 1e-9;
@@ -80,10 +83,11 @@ export class DownloadLinks implements LinkView {
 }
 
 /**
- * A depot that has measured both ends and lies beside one of them: its long leg is nearly the way of the pair itself. Of the nearest ones it is
- * that with the middle rate, of two the faster: whoever says that the direct way is slow, or fast, is one of several. Where none lies so, one over which both
- * ends were met: a chain is chosen for legs that lose little, so that they say less of a way that nobody chooses. What a depot sends to a client that has only
- * greeted it is assumed: it stands in only where none has carried.
+ * A depot that has measured both ends and lies beside one of them: its long leg is nearly the way of the pair
+ * itself. Of the nearest ones it is that with the middle rate, of two the faster: whoever says that the
+ * direct way is slow, or fast, is one of several. Where none lies so, one over which both ends were met: a
+ * chain is chosen for legs that lose little, so that they say less of a way that nobody chooses. What a depot
+ * sends to a client that has only greeted it is assumed: it stands in only where none has carried.
  */
 export function besideOf(client: EndLegs, origin: EndLegs): PairKnowledge['via'] {
   const met: Met[] = [];
@@ -131,7 +135,10 @@ function middleOf(ordered: readonly Met[]): string | undefined {
   return byEase[Math.floor(byEase.length / 2)]?.depot;
 }
 
-/** Orders ways by what their lines and losses leave to one connection (Mathis et al., Computer Communication Review 27(3), 1997). */
+/**
+ * Orders ways by what their lines and losses leave to one connection (Mathis et al., Computer Communication
+ * Review 27(3), 1997).
+ */
 function easeOf(one: LinkEstimate, other: LinkEstimate): number {
   const lossRate = Math.max(one.lossRate + other.lossRate, LEAST_LOSS);
   const window = 1 / Math.sqrt(lossRate);
@@ -140,9 +147,10 @@ function easeOf(one: LinkEstimate, other: LinkEstimate): number {
 }
 
 /**
- * Between what the round trip of a pair must lie, by the depots that both ends are known to; those that have measured one of them themselves, where there are
- * such: what is worked out from one depot's word for many others would be heard as many voices. Where they are split, the way is short: a download that goes
- * direct loses nothing that it would have without the overlay.
+ * Between what the round trip of a pair must lie, by the depots that both ends are known to; those that have
+ * measured one of them themselves, where there are such: what is worked out from one depot's word for many
+ * others would be heard as many voices. Where they are split, the way is short: a download that goes direct
+ * loses nothing that it would have without the overlay.
  */
 export function boundsOf(client: EndLegs, origin: EndLegs): PairKnowledge['rttBounds'] {
   const [told, derived]: [RttBounds[], RttBounds[]] = [[], []];

@@ -10,8 +10,9 @@ export const BESIDE_MS = 30;
 const OWN_SITE = { rttMs: 5, spread: 0.7 } as const;
 
 /**
- * A depot sends by BBR, which fills the queue on its way when it starts and when it tries for more: a part of what it loses is its own doing, which a
- * sender that holds back would not lose. The share of the logarithm, between hardly any loss and all that it saw, that is taken for the way's.
+ * A depot sends by BBR, which fills the queue on its way when it starts and when it tries for more: a part of
+ * what it loses is its own doing, which a sender that holds back would not lose. The share of the logarithm,
+ * between hardly any loss and all that it saw, that is taken for the way's.
  */
 const OF_THE_WAY = { leastLoss: 5e-6, share: 0.6, spread: 1.2 } as const;
 

@@ -53,7 +53,10 @@ import { withWorkedOut } from './worked-out-legs.ts';
 const FALLEN_SHARE = 0.5;
 /** Such a part of a way may be a detour. */
 const DETOUR_SHARE = 0.2;
-/** What several connections got together that is so large a part of what one alone had may be all that the way carries. */
+/**
+ * What several connections got together that is so large a part of what one alone had may be all that the way
+ * carries.
+ */
 const FULL_SHARE = 0.8;
 
 /** What the depots are like that a download may pass. */
@@ -76,10 +79,11 @@ interface EndLinksInit {
 }
 
 /**
- * Puts together what is known of the ends of one download. Of each depot's leg to an end counts, in this order: a link that is typed in as fixed,
- * what the depot measured of this end, what is typed in for everybody; where nothing is typed in, the site that the end is said to belong to, what depots
- * measured of its neighbours, and the triangles with depots that measured it. Of an end of which nothing at all is known legs are assumed only while the other
- * end is known, and the entry depot is still to be chosen.
+ * Puts together what is known of the ends of one download. Of each depot's leg to an end counts, in this
+ * order: a link that is typed in as fixed, what the depot measured of this end, what is typed in for
+ * everybody; where nothing is typed in, the site that the end is said to belong to, what depots measured of
+ * its neighbours, and the triangles with depots that measured it. Of an end of which nothing at all is known
+ * legs are assumed only while the other end is known, and the entry depot is still to be chosen.
  */
 export class EndLinks {
   readonly #init: EndLinksInit;
@@ -145,8 +149,8 @@ export class EndLinks {
   }
 
   /**
-   * What is known of the leg on which `from` sends to `to`, one of them an end of this download, and who has measured it; `undefined` where nobody has, or
-   * what is typed in stands.
+   * What is known of the leg on which `from` sends to `to`, one of them an end of this download, and who has
+   * measured it; `undefined` where nobody has, or what is typed in stands.
    */
   evidence(ends: DownloadEnds, to: string, from: string, nowMs: number): LegEvidence | undefined {
     const { links, clients, origins } = this.#init;
@@ -245,8 +249,9 @@ export class EndLinks {
   }
 
   /**
-   * The depots whose legs to the client are measured or short for sure, where one of them is beside it or its site was asked. Of many legs that are worked out, the one that looks best is
-   * most often not so good, and a client's line and window make a long leg worse still.
+   * The depots whose legs to the client are measured or short for sure, where one of them is beside it or its
+   * site was asked. Of many legs that are worked out, the one that looks best is most often not so good, and
+   * a client's line and window make a long leg worse still.
    */
   #entries(
     client: EndLegs,
@@ -259,7 +264,8 @@ export class EndLinks {
     const beside = [...client].filter(([, { bounds }]) => bounds !== undefined && bounds.mostMs <= BESIDE_MS);
     const told = prefix === undefined ? [] : this.#init.clients.known(prefix).keys();
     const nearestMs = Math.min(...known.map(([, { link }]) => link.rttMs));
-    // A site that is far away was asked because no other one has a master: others' depots may be beside the client's neighbours.
+    // A site that is far away was asked because no other one has a master: others' depots may be beside the
+    // client's neighbours.
     const isAsked =
       [...told].some((by) => siteOf(by) !== undefined) &&
       ![...client.values()].some(({ link }) => link.rttMs < nearestMs);
@@ -279,7 +285,10 @@ export class EndLinks {
     return speakers;
   }
 
-  /** The legs to an end that somebody has measured or typed in, else those of its neighbours; complete where some are typed in for everybody. */
+  /**
+   * The legs to an end that somebody has measured or typed in, else those of its neighbours; complete where
+   * some are typed in for everybody.
+   */
   #knownLegs({ end, measured, near, site, legOf, typedOf, isRttAlone, around, isUsable }: LegsInit): {
     readonly legs: EndLegs;
     readonly isComplete: boolean;
@@ -305,8 +314,8 @@ export class EndLinks {
   }
 
   /**
-   * Nothing is known of an end, and something of the other one: only the depot beside that one is planned with, which is no detour wherever the
-   * unknown end is.
+   * Nothing is known of an end, and something of the other one: only the depot beside that one is planned
+   * with, which is no detour wherever the unknown end is.
    */
   #guess(
     unknown: EndLegs,
@@ -371,7 +380,8 @@ export class EndLinks {
     const ofSeveral = total.source === 'measured' ? total.spread : UNKNOWN_RATE.spread;
     const isAsOthersSaw = total.source !== 'measured' && perAddressBps !== undefined;
     const heldBps = isAsOthersSaw ? perAddressBps : heldTogetherBps(known.goodputBps, fact, nowMs);
-    // What one connection was given is no bound for several, nor what several were that left room, but for far more than that.
+    // What one connection was given is no bound for several, nor what several were that left room, but for
+    // far more than that.
     const fullBps = fact && fullBpsOf(fact, nowMs);
     const roomBps = (fact && roomForSeveralBps(fact, nowMs)) ?? Number.POSITIVE_INFINITY;
     const ofAllBps = Math.min(Math.max(UNKNOWN_RATE.bps, total.value), roomBps);
@@ -389,7 +399,10 @@ export class EndLinks {
 
 interface LegsInit extends Pick<Overlay, 'around' | 'isUsable'> {
   readonly end: EndName;
-  /** Depots that have measured the end, the nearest first, and those that have measured its neighbours, with who speaks for them. */
+  /**
+   * Depots that have measured the end, the nearest first, and those that have measured its neighbours, with
+   * who speaks for them.
+   */
   readonly measured: ReadonlyMap<string, string>;
   readonly near: ReadonlyMap<string, string>;
   readonly site: string | undefined;

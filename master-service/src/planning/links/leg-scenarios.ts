@@ -15,7 +15,10 @@ export interface LegDoubt {
 
 export const NO_DOUBT: LegDoubt = { rtt: 0, loss: 0, rate: 0 };
 
-/** Scenarios that stand for all that may be: eight parts of each figure's distribution, all as likely, by their middles. */
+/**
+ * Scenarios that stand for all that may be: eight parts of each figure's distribution, all as likely, by
+ * their middles.
+ */
 export const SCENARIOS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7];
 /** Of the standard normal distribution, at (i + 1/2) / 8; scaled so that their variance is 1. */
 const QUANTILES: readonly number[] = [-1.534, -0.887, -0.489, -0.157, 0.157, 0.489, 0.887, 1.534].map(
@@ -23,9 +26,9 @@ const QUANTILES: readonly number[] = [-1.534, -0.887, -0.489, -0.157, 0.157, 0.4
 );
 
 /**
- * A leg in each of the scenarios. Each figure takes each of the quantiles once, in an order drawn by the leg's name: what is unsure of one
- * leg says nothing of the others (McKay, Beckman, Conover, "A comparison of three methods for selecting values of input variables",
- * Technometrics 21(2), 1979).
+ * A leg in each of the scenarios. Each figure takes each of the quantiles once, in an order drawn by the
+ * leg's name: what is unsure of one leg says nothing of the others (McKay, Beckman, Conover, "A comparison of
+ * three methods for selecting values of input variables", Technometrics 21(2), 1979).
  */
 export function scenariosOf(leg: LegEstimate, doubt: LegDoubt, name: string): LegEstimate[] {
   const rtts = factors(doubt.rtt, `${name} rtt`);

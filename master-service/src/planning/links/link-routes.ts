@@ -24,8 +24,9 @@ interface ListedLeg extends LegEvidence {
 }
 
 /**
- * `GET /v1/links[?of=<depot>]`: what is known of the links, each direction for itself, those of one depot or all, a part at a time.
- * `GET /v1/links?as=links`: the same as the `links` of a configuration, which master and lab read. For operators.
+ * `GET /v1/links[?of=<depot>]`: what is known of the links, each direction for itself, those of one depot or
+ * all, a part at a time. `GET /v1/links?as=links`: the same as the `links` of a configuration, which master
+ * and lab read. For operators.
  */
 export function linkRoutes({ links, operators, now }: LinkRoutesInit): Router {
   const router = Router();
@@ -65,7 +66,10 @@ function readQuery({ query: { of, from = '0', as } }: Request) {
   return { of, from: Number(from), as };
 }
 
-/** A link as an operator would type it in; of its two directions the slower one. `undefined` where too little is known of it. */
+/**
+ * A link as an operator would type it in; of its two directions the slower one. `undefined` where too little
+ * is known of it.
+ */
 function asConfigured(links: LinkRoutesInit['links'], one: string, other: string, nowMs: number) {
   const directions = [links.estimate(one, other, nowMs), links.estimate(other, one, nowMs)];
   const [known] = directions

@@ -24,7 +24,10 @@ import type { LinkEstimate, LinkView } from './link-view.ts';
 import { MOST_APART, RttDisputes } from './rtt-disputes.ts';
 import { UNREACHED_FACTS, UnreachedPairs } from './unreached-pairs.ts';
 
-/** A report older than this does not count by itself any more: what is measured goes over to what is configured, or usual, and a round trip says nothing more of a link that is configured. */
+/**
+ * A report older than this does not count by itself any more: what is measured goes over to what is
+ * configured, or usual, and a round trip says nothing more of a link that is configured.
+ */
 export const REPORT_LIFE_MS = 600_000;
 /** Nothing is left of older measurements. */
 const MEASURED_LIFE_MS = 7 * 86_400_000;
@@ -40,7 +43,10 @@ const RTT_BETWEEN = 1.1;
 const DISPUTED_FOR_MS = 7_200_000;
 /** So many times shorter than one end says is the round trip at most by what the other one says. */
 const MOST_SHORTENED = 1.2;
-/** A link of which only the round trip is known counts for so long after somebody has measured that: in an overlay of a thousand depots each meets all others within less. */
+/**
+ * A link of which only the round trip is known counts for so long after somebody has measured that: in an
+ * overlay of a thousand depots each meets all others within less.
+ */
 const UNTESTED_LIFE_MS = 21_600_000;
 /** How much the rates of such links differ, by what depots stand at: a factor of two or so. */
 const UNTESTED_SPREAD = 0.5;
@@ -51,7 +57,10 @@ const BACKWARD_SPREAD = 0.5;
 /** What is assumed where nobody says anything: a connection across an ocean, at the rate of a usual line. */
 const ASSUMED = { rttMs: 100, rateBps: 100e6 };
 
-/** What a depot has measured of its link to another one, by `<this depot> <other depot>`. It sends, but for the round trip. */
+/**
+ * What a depot has measured of its link to another one, by `<this depot> <other depot>`. It sends, but for
+ * the round trip.
+ */
 const LINK_MEASURED = {
   name: 'link-measured',
   schema: legFiguresSchema,
@@ -72,8 +81,8 @@ type Measured = Fact<LegFigures>;
 type Listener = (one: string, other: string, nowMs: number) => void;
 
 /**
- * The links the planner knows: what depots measured, each direction for itself, and what is configured, which counts where
- * nothing is measured or the link is `fixed`. What was measured is a replica of facts.
+ * The links the planner knows: what depots measured, each direction for itself, and what is configured, which
+ * counts where nothing is measured or the link is `fixed`. What was measured is a replica of facts.
  */
 export class LinkTable implements LinkView {
   readonly #configured = new Map<string, LinkConfig>();
@@ -124,8 +133,9 @@ export class LinkTable implements LinkView {
   }
 
   /**
-   * The estimate of the leg on which `other` sends to `one`; `undefined` when RTT or rate are unknown, or `one`, which makes the connection, cannot reach `other`. Each figure is what `other`
-   * measured; where it has not lately, what `one` measured in the other direction.
+   * The estimate of the leg on which `other` sends to `one`; `undefined` when RTT or rate are unknown, or
+   * `one`, which makes the connection, cannot reach `other`. Each figure is what `other` measured; where it
+   * has not lately, what `one` measured in the other direction.
    */
   estimate(one: string, other: string, nowMs: number): LinkEstimate | undefined {
     if (this.unreached.has(one, other, nowMs)) return undefined;
@@ -174,8 +184,8 @@ export class LinkTable implements LinkView {
   }
 
   /**
-   * Whether two depots are at one site, as both of them have measured, or, where neither has, as it is typed in: by its own word alone nobody is another
-   * one's neighbour.
+   * Whether two depots are at one site, as both of them have measured, or, where neither has, as it is typed
+   * in: by its own word alone nobody is another one's neighbour.
    */
   areAtOneSite(one: string, other: string): boolean {
     if (one === other) return true;
@@ -217,12 +227,18 @@ export class LinkTable implements LinkView {
     return this.#lines.mostSentBps(depot);
   }
 
-  /** The most that a depot was seen to receive from another one, or to send, in bits per second; 0 where nothing is known. */
+  /**
+   * The most that a depot was seen to receive from another one, or to send, in bits per second; 0 where
+   * nothing is known.
+   */
   mostReceivedBps(depot: string): number {
     return this.#lines.mostReceivedBps(depot);
   }
 
-  /** What was seen of the lines of both ends of the leg on which `other` sends to `one`, as far as that may bound so much: of what `other` sends, and `one` receives. */
+  /**
+   * What was seen of the lines of both ends of the leg on which `other` sends to `one`, as far as that may
+   * bound so much: of what `other` sends, and `one` receives.
+   */
   linesOf(one: string, other: string, askedBps: number): readonly SeenLine[] {
     return this.#lines.of(other, one, askedBps);
   }
@@ -286,13 +302,19 @@ export class LinkTable implements LinkView {
     return mostBps < usual.value ? { ...usual, value: mostBps, source: 'derived' } : usual;
   }
 
-  /** The most that it may carry by what its two ends were seen to send and to receive elsewhere, where that is less than is asked for. */
+  /**
+   * The most that it may carry by what its two ends were seen to send and to receive elsewhere, where that is
+   * less than is asked for.
+   */
   #mostBps(one: string, other: string, askedBps: number): number {
     const telling = this.linesOf(one, other, askedBps).filter(({ links }) => links >= OWN_LINE.telling);
     return OWN_LINE.times * Math.min(...telling.map(({ mostBps }) => mostBps));
   }
 
-  /** What several connections get through together, as {@link together}: of what was seen in the other direction no more than the lines carry in this one. */
+  /**
+   * What several connections get through together, as {@link together}: of what was seen in the other
+   * direction no more than the lines carry in this one.
+   */
   #together(one: string, other: string, known: readonly Direction[], rttMs: number): Together | undefined {
     const seen = together(known, this.#expected(one, other, rttMs));
     return seen?.isBackward
@@ -323,8 +345,9 @@ export class LinkTable implements LinkView {
   }
 
   /**
-   * Of a link that nobody has configured: it is known as long as anything is left of its goodput, and before anybody has that while its round trip is
-   * measured. Most links of an overlay are wider than what crosses them, so that no transfer and no short test shows what they carry.
+   * Of a link that nobody has configured: it is known as long as anything is left of its goodput, and before
+   * anybody has that while its round trip is measured. Most links of an overlay are wider than what crosses
+   * them, so that no transfer and no short test shows what they carry.
    */
   #measuredAlone(one: string, other: string, known: readonly Direction[]): LinkEstimate | undefined {
     const rtt = pooledRtt(known);
@@ -380,7 +403,10 @@ export class LinkTable implements LinkView {
     };
   }
 
-  /** What was measured of a link that is typed in: it goes over to that as it grows old, and tells nothing more when it counts less. */
+  /**
+   * What was measured of a link that is typed in: it goes over to that as it grows old, and tells nothing
+   * more when it counts less.
+   */
   #goodputOver(link: LinkConfig, measured: Direction | undefined, rttMs: number): number | undefined {
     const figure = measured?.value.goodput;
     if (!measured || !figure) return undefined;
@@ -441,8 +467,9 @@ function fixedLoss({ lossRate }: LinkConfig): Estimate {
 }
 
 /**
- * The round trip is the same in both directions: what both ends measured, the newer and the more of it the more. Where they are far apart the longer one
- * counts, and it is never shorter by more than a fifth than one of them says: nobody makes himself nearer.
+ * The round trip is the same in both directions: what both ends measured, the newer and the more of it the
+ * more. Where they are far apart the longer one counts, and it is never shorter by more than a fifth than one
+ * of them says: nobody makes himself nearer.
  */
 function pooledRtt(known: readonly Direction[]): PooledRtt | undefined {
   const [first, second] = known.toSorted((one, other) => one.passedMs - other.passedMs);
@@ -470,7 +497,10 @@ interface Together {
   readonly isBackward: boolean;
 }
 
-/** What several connections get through together, which a link carries at least; `undefined` where nobody has seen that. */
+/**
+ * What several connections get through together, which a link carries at least; `undefined` where nobody has
+ * seen that.
+ */
 function together(known: readonly Direction[], prior: Prior): Together | undefined {
   // What one direction carries says nothing of another one that is measured.
   const direction = known.find(({ value }) => value.total ?? value.goodput);

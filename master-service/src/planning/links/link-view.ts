@@ -60,7 +60,10 @@ export interface PairKnowledge {
   readonly entries: ReadonlySet<string> | undefined;
   /** Beside these, depots that may be much nearer to it: only a download over one of them tells. */
   readonly unmet: ReadonlySet<string>;
-  /** Whether clients of the network have come to a depot itself, by either family: what the master of its site has measured says nothing of that. */
+  /**
+   * Whether clients of the network have come to a depot itself, by either family: what the master of its site
+   * has measured says nothing of that.
+   */
   readonly hasCome: (depot: string) => boolean;
 }
 

@@ -1,8 +1,14 @@
 import { type Around, type EndLeg, type EndLegs, isMeasured } from './end-leg.ts';
 
-/** Two round trips that add up to a third one within this part of it, and so many ms: the longer way leads by the place between. */
+/**
+ * Two round trips that add up to a third one within this part of it, and so many ms: the longer way leads by
+ * the place between.
+ */
 const ADDS_UP = { share: 0.05, ms: 1 } as const;
-/** What passes a narrow place is expected to get so many times as much: ways that lead by one place need not share all of it. */
+/**
+ * What passes a narrow place is expected to get so many times as much: ways that lead by one place need not
+ * share all of it.
+ */
 const ROOM = 1.25;
 /** The depots nearest to an origin, whose links show what has become of the ways to it. */
 const NEAREST = 2;
@@ -11,7 +17,10 @@ const AGREEING = 2;
 
 /** What is known of narrow places, in bits per second; `undefined` where nothing tells of one. */
 export interface NarrowPlaces {
-  /** What the way from the origin to a depot carries at most, as it was filled, where the depot itself receives more elsewhere. */
+  /**
+   * What the way from the origin to a depot carries at most, as it was filled, where the depot itself
+   * receives more elsewhere.
+   */
   readonly fullBps: (depot: string) => number | undefined;
   /** What is left of a link that carried more than twice as much of late, on the leg on which `from` sends to `to`. */
   readonly fallenBps: (to: string, from: string) => number | undefined;
@@ -32,8 +41,9 @@ interface Passed {
 }
 
 /**
- * Bounds the legs from an origin whose rates nobody has measured by narrow places that they lead by, where two depots say so. Where a way becomes narrow that many
- * share, else each of them would look as it did before until a download over it has been slow.
+ * Bounds the legs from an origin whose rates nobody has measured by narrow places that they lead by, where
+ * two depots say so. Where a way becomes narrow that many share, else each of them would look as it did
+ * before until a download over it has been slow.
  */
 export function boundByNarrowPlaces(legs: EndLegs, around: Around, places: NarrowPlaces): void {
   const nearestFirst = [...legs]

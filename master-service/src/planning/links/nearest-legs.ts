@@ -1,8 +1,9 @@
 import type { EndLegs } from './end-leg.ts';
 
 /**
- * Depots whose legs to an end are planned with, the nearest first: further ones are hardly ever part of a best chain. As many count that no download may pass
- * now: what they have measured still tells where the end is.
+ * Depots whose legs to an end are planned with, the nearest first: further ones are hardly ever part of a
+ * best chain. As many count that no download may pass now: what they have measured still tells where the end
+ * is.
  */
 const MOST_LEGS = 32;
 
@@ -24,7 +25,10 @@ function byRtt(legs: EndLegs) {
   return [...legs].toSorted(([, one], [, other]) => one.link.rttMs - other.link.rttMs);
 }
 
-/** Of depots that are asked for one after the other the first ones that a download may pass, and as many others: those that are gone take no places. */
+/**
+ * Of depots that are asked for one after the other the first ones that a download may pass, and as many
+ * others: those that are gone take no places.
+ */
 export function firstOfBoth(isUsable: IsUsable): (depot: string) => boolean {
   let [usable, others] = [0, 0];
   return (depot) => {

@@ -17,7 +17,10 @@ const USUAL_TOTAL: Prior = {
 };
 /** A depot is about as far from an origin as a client from so large a share of the direct way's round trip on. */
 const AS_FAR_SHARE = 0.5;
-/** An origin that gives several connections less than so many times what it gives to one holds back the address that they come from. */
+/**
+ * An origin that gives several connections less than so many times what it gives to one holds back the
+ * address that they come from.
+ */
 const HELD_TOGETHER = 1.3;
 /** So many depots must say what is worked out for others: one may be wrong, or lie. */
 const AGREEING = 2;
@@ -37,8 +40,8 @@ export function totalOf(fact: Fact<OriginFigures> | undefined, nowMs: number): E
 }
 
 /**
- * What an origin that holds connections back gives to several together; where that is hardly more than it gives to one, what it gives to one. `undefined`
- * where nobody has seen that.
+ * What an origin that holds connections back gives to several together; where that is hardly more than it
+ * gives to one, what it gives to one. `undefined` where nobody has seen that.
  */
 export function heldTogetherBps(
   goodput: Estimate,
@@ -51,7 +54,10 @@ export function heldTogetherBps(
   return total.value < HELD_TOGETHER * goodput.value ? goodput.value : Math.max(total.value, goodput.value);
 }
 
-/** The most that an origin was seen to give to one address, where two depots have seen that it gives several connections from there no more than one, and nobody that it gives more. */
+/**
+ * The most that an origin was seen to give to one address, where two depots have seen that it gives several
+ * connections from there no more than one, and nobody that it gives more.
+ */
 export function toOneAddressBps(
   { origins, links }: OriginReaders,
   host: string,
@@ -96,10 +102,12 @@ export function sentInARoundBytes(given: readonly Given[]): number {
 }
 
 /**
- * The most that an origin gives to one connection of the direct way, where a depot says that it is the origin that holds connections back: what any
- * other depot got shows that it gives so much. Where depots say so that are about as far away as the client, what nearer ones got shows what a window
- * gives over the direct way: one that is small is hardly seen from nearby. Two must say it, and more than say otherwise from as far. One alone makes
- * the direct way slower by a fifth, unless only two depots were given anything, and both say that they are held back.
+ * The most that an origin gives to one connection of the direct way, where a depot says that it is the origin
+ * that holds connections back: what any other depot got shows that it gives so much. Where depots say so that
+ * are about as far away as the client, what nearer ones got shows what a window gives over the direct way:
+ * one that is small is hardly seen from nearby. Two must say it, and more than say otherwise from as far. One
+ * alone makes the direct way slower by a fifth, unless only two depots were given anything, and both say that
+ * they are held back.
  */
 export function toOneConnectionBps(
   given: readonly Given[],

@@ -1,12 +1,16 @@
-/** The two ends of a link see the same round trip; queues and the time between two looks at it make so much of a difference at most. */
+/**
+ * The two ends of a link see the same round trip; queues and the time between two looks at it make so much of
+ * a difference at most.
+ */
 export const MOST_APART = 1.4;
 /** One neighbour that says otherwise may be the one that lies, and two may be its friends. */
 const LEAST_NEIGHBOURS = 3;
 
 /**
- * Holds the round trips that depots tell against those that their neighbours tell of the same links. Who says that he is clearly nearer than
- * three of them say, and most, is not believed: a depot that seems near to everybody would be led through by everybody. That a depot says
- * that it is further is no matter: it only leaves itself out, and its line may be full.
+ * Holds the round trips that depots tell against those that their neighbours tell of the same links. Who says
+ * that he is clearly nearer than three of them say, and most, is not believed: a depot that seems near to
+ * everybody would be led through by everybody. That a depot says that it is further is no matter: it only
+ * leaves itself out, and its line may be full.
  */
 export class RttDisputes {
   /** By depot, its neighbours whom both ends have told of: whether the depot says clearly less. */

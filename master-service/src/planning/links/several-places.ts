@@ -2,12 +2,16 @@ import { MOST_COMPARED, placesOf } from '../../measuring/origin-places.ts';
 import { agreedBounds, type RttBounds } from './agreed-bounds.ts';
 import { type Around, type EndLegs, isMeasured } from './end-leg.ts';
 
-/** A client meets the nearest of many servers: at most as far as so many times what most depots do, and so much for its own line. */
+/**
+ * A client meets the nearest of many servers: at most as far as so many times what most depots do, and so
+ * much for its own line.
+ */
 const ELSEWHERE = { times: 2, lineMs: 40 } as const;
 
 /**
- * Whether the servers of an origin stand in several places, by what the nearest depots say. Of two depots that contradict each other nobody knows which one
- * errs: what they say of the way between client and origin is then no reason for a detour, either.
+ * Whether the servers of an origin stand in several places, by what the nearest depots say. Of two depots
+ * that contradict each other nobody knows which one errs: what they say of the way between client and origin
+ * is then no reason for a detour, either.
  */
 export function standsInSeveralPlaces(legs: EndLegs, around: Around): boolean {
   const compared = new Map(measuredMs(legs).slice(0, MOST_COMPARED));
@@ -16,9 +20,10 @@ export function standsInSeveralPlaces(legs: EndLegs, around: Around): boolean {
 }
 
 /**
- * What depots leave of the direct way to an origin in several places: its nearest one is no further than over any of them. How near the origin is to
- * a depot nobody else can see; that depot is no nearer to the client than others allow that have met it. A client that is far from them all meets a server as
- * near as depots do, unless one says that none is there.
+ * What depots leave of the direct way to an origin in several places: its nearest one is no further than over
+ * any of them. How near the origin is to a depot nobody else can see; that depot is no nearer to the client
+ * than others allow that have met it. A client that is far from them all meets a server as near as depots do,
+ * unless one says that none is there.
  */
 export function nearestPlaceBounds(client: EndLegs, origin: EndLegs, around: Around): RttBounds | undefined {
   const all = measuredMs(origin).map(([, rttMs]) => rttMs);

@@ -5,13 +5,17 @@ import { UNKNOWN_RATE } from './origin-holds.ts';
 
 /** A depot that may be so much nearer to a client than all that have measured it is worth a download to know ... */
 const MAY_BE_NEARER = 0.5;
-/** ... and so is any other one where a client's line may carry so many times as much as the depot that serves it has ever sent to anybody. */
+/**
+ * ... and so is any other one where a client's line may carry so many times as much as the depot that serves
+ * it has ever sent to anybody.
+ */
 const MAY_BE_WIDER = 1.3;
 
 /**
- * The depots that may be much nearer to a client than those that have measured it, `entries`, or send to it what the nearest of those cannot. Their legs, which are worked out, become as all
- * that is known makes them: no longer than the triangles allow, and with the line and the losses of the nearest one that has measured it. What knows the network by another one learns nothing
- * of it from one more download.
+ * The depots that may be much nearer to a client than those that have measured it, `entries`, or send to it
+ * what the nearest of those cannot. Their legs, which are worked out, become as all that is known makes them:
+ * no longer than the triangles allow, and with the line and the losses of the nearest one that has measured
+ * it. What knows the network by another one learns nothing of it from one more download.
  */
 export function withUnmet(
   client: EndLegs,

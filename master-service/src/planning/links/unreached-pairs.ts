@@ -4,7 +4,10 @@ import type { FactKind } from '../../facts/fact.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { firstOf, SpeakerRoom } from '../../facts/speaker-room.ts';
 
-/** A depot tries each minute again whom it cannot reach, and says so each time: what it has not said for so long may be otherwise now. */
+/**
+ * A depot tries each minute again whom it cannot reach, and says so each time: what it has not said for so
+ * long may be otherwise now.
+ */
 const UNREACHED_LIFE_MS = 600_000;
 /** Pairs of depots, of a thousand each ten. */
 const MOST_PAIRS = 10_000;
@@ -24,8 +27,8 @@ const DEPOT_UNREACHED = {
 export const UNREACHED_FACTS = [DEPOT_UNREACHED];
 
 /**
- * Depots that live, and that some other one cannot connect to: the networks between them do not carry each other's packets, or a firewall stands there. A depot
- * speaks only for the connections that it makes itself.
+ * Depots that live, and that some other one cannot connect to: the networks between them do not carry each
+ * other's packets, or a firewall stands there. A depot speaks only for the connections that it makes itself.
  */
 export class UnreachedPairs {
   readonly #facts: Facts;

@@ -16,7 +16,10 @@ interface WorkOutInit {
   readonly isUsable: (depot: string) => boolean;
 }
 
-/** Adds the legs of depots that have not measured an end, by those that have, and by what they have measured of its neighbours. */
+/**
+ * Adds the legs of depots that have not measured an end, by those that have, and by what they have measured
+ * of its neighbours.
+ */
 export function withWorkedOut(legs: EndLegs, init: WorkOutInit): EndLegs {
   const { near, legOf, isUsable } = init;
   const all = withTriangles(legs, init);
@@ -66,7 +69,10 @@ function withTriangles(legs: EndLegs, { legOf, around, isUsable }: WorkOutInit):
   return all;
 }
 
-/** What triangles with some depots leave; where they contradict each other, who says that it is near is outvoted: nobody makes others near. */
+/**
+ * What triangles with some depots leave; where they contradict each other, who says that it is near is
+ * outvoted: nobody makes others near.
+ */
 function boundsByAll(all: readonly RttBounds[]): RttBounds {
   let [leastMs, mostMs] = [0, Number.POSITIVE_INFINITY];
   for (const bounds of all) {

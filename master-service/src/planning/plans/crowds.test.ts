@@ -19,7 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => master.master.close());
 
-/** Where so many clients of different networks are led, that ask within a second: how many to each entry depot, and how many to the origin. */
+/**
+ * Where so many clients of different networks are led, that ask within a second: how many to each entry
+ * depot, and how many to the origin.
+ */
 async function crowdOf(clients: number, firstNetwork = 1) {
   const led = { d1: 0, d3: 0, direct: 0 };
   for (let client = 0; client < clients; client += 1) {

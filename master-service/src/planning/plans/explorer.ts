@@ -2,7 +2,10 @@ import { clientAddress } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import type { Exploring } from '../decision/choose-to-learn.ts';
 
-/** Where a depot may be much nearer to a client, so many times as many, which may take longer by so many times as much: one tells for all of its network, and for a week. */
+/**
+ * Where a depot may be much nearer to a client, so many times as many, which may take longer by so many times
+ * as much: one tells for all of its network, and for a week.
+ */
 const TO_MEET_TIMES = { share: 5, mostRegret: 2 } as const;
 /** Clients of whom is remembered whether their last download was used to learn. */
 const MOST_CLIENTS = 20_000;

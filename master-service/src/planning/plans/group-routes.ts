@@ -5,7 +5,10 @@ import type { Planner } from '../decision/planner.ts';
 import type { RerouteQuery, Route } from '../decision/route.ts';
 import type { PlanningDepot } from '../search/chain-search.ts';
 
-/** Depots of a group beside the entry depot that get chains of their own in a ticket; further ones ask the master when a client comes. */
+/**
+ * Depots of a group beside the entry depot that get chains of their own in a ticket; further ones ask the
+ * master when a client comes.
+ */
 const MOST_MEMBER_CHAINS = 2;
 
 interface MemberDepot extends PlanningDepot {
@@ -36,7 +39,10 @@ export class GroupRoutes {
     return entry === undefined ? undefined : groups.of(registry.view(entry, nowMs));
   }
 
-  /** The route with chains from other depots of its group beside it, so that each has one of its own: `query` is for all of them. */
+  /**
+   * The route with chains from other depots of its group beside it, so that each has one of its own: `query`
+   * is for all of them.
+   */
   fromAllOf(
     group: EntryGroupConfig,
     route: Route,

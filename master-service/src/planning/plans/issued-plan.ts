@@ -52,7 +52,10 @@ export interface IssuedPlan {
   readonly lanes: number;
   /** Where the client is sent. */
   readonly location: string;
-  /** The depots that it names as where the same bytes are, each where it was then: one that has moved is not there any more. */
+  /**
+   * The depots that it names as where the same bytes are, each where it was then: one that has moved is not
+   * there any more.
+   */
   readonly places: readonly DepotPlace[];
   /** The entry group whose name it leads to in their place; left out where it leads to the entry depot itself. */
   readonly group?: string;

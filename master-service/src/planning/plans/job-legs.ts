@@ -31,7 +31,10 @@ interface Kept {
   readonly answer: Promise<LegsAnswer>;
 }
 
-/** What the legs of downloads do now and what came of those that have ended, told to whoever holds the ticket; nobody is asked while nobody looks. */
+/**
+ * What the legs of downloads do now and what came of those that have ended, told to whoever holds the ticket;
+ * nobody is asked while nobody looks.
+ */
 export class JobLegs {
   readonly #init: JobLegsInit;
   readonly #kept = new LruMap<string, Kept>(MOST_JOBS);
@@ -66,8 +69,8 @@ export class JobLegs {
 }
 
 /**
- * The legs between depots, the client and the origin, from the client's on. Who sends on one tells of it, where both ends
- * do: its round-trip times are those of the file's packets.
+ * The legs between depots, the client and the origin, from the client's on. Who sends on one tells of it,
+ * where both ends do: its round-trip times are those of the file's packets.
  */
 function legsOf(told: ReadonlyMap<string, readonly NeighbourLeg[]>, chains: readonly Chain[]): RunningLeg[] {
   const byEnds = new Map<string, RunningLeg>();

@@ -3,7 +3,10 @@ import { LruMap } from '@longhaul/shared/service';
 
 /** Download managers ask again for every range; for so long they get the same ticket and job. */
 export const SAME_PLAN_MS = 60_000;
-/** How often a plan is given: a download manager asks for each of its connections, and whoever was refused comes again. */
+/**
+ * How often a plan is given: a download manager asks for each of its connections, and whoever was refused
+ * comes again.
+ */
 export const SAME_PLAN_TIMES = 64;
 /** Plans kept at once, most of them about 3 kB. */
 const MAX_PLANS = 5000;
@@ -18,7 +21,10 @@ interface PlanQuestion {
   readonly kind: TicketKind;
 }
 
-/** What a plan is given for: a part of the file, or its head; the whole; or to be told, for the whole that may be fetched by it. */
+/**
+ * What a plan is given for: a part of the file, or its head; the whole; or to be told, for the whole that may
+ * be fetched by it.
+ */
 export type PlanUse = 'part' | 'whole' | 'told';
 
 /** What a plan is kept with. */

@@ -16,7 +16,10 @@ import type { Decided, DepotPlace, DownloadRequest, IssuedPlan } from './issued-
 import type { SizeEstimate } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
-/** Whole files by one ticket of a large one: so many download managers, of 16 connections each, are what a depot takes of a job (`limits.perJob`). */
+/**
+ * Whole files by one ticket of a large one: so many download managers, of 16 connections each, are what a
+ * depot takes of a job (`limits.perJob`).
+ */
 const WHOLES_OF_LARGE = 4;
 /** A larger file takes longer at 100 Mbit/s than its plan is kept: all that begin with that run beside each other. */
 const LARGE_BYTES = GIB;
@@ -28,8 +31,9 @@ interface PlanIssuerInit {
 }
 
 /**
- * For how many whole files a ticket is good: depots count what all who have it fetch together, and one file's bytes stay for breaks and
- * resumes. Of a size that nobody knows no count of bytes is sure. Whom budgets are charged to has paid all for it, and could have no second one.
+ * For how many whole files a ticket is good: depots count what all who have it fetch together, and one file's
+ * bytes stay for breaks and resumes. Of a size that nobody knows no count of bytes is sure. Whom budgets are
+ * charged to has paid all for it, and could have no second one.
  */
 function wholesOf({ mostBytes, source }: SizeEstimate, budgetBytes: number, isCharged: boolean): number {
   const wholes = Math.max(1, Math.floor(budgetBytes / mostBytes) - 1);
@@ -59,7 +63,8 @@ export class PlanIssuer {
     const isForTunnel = kind === 'tunnel';
     const knownBytes = size.source === 'assumed' ? undefined : size.mostBytes;
     const isCharged = caps !== undefined;
-    // Whom the caps charge pays by the size: an unknown one takes all of his hour, and would for each file that is known.
+    // Whom the caps charge pays by the size: an unknown one takes all of his hour, and would for each file
+    // that is known.
     const wantedBytes = tickets.wantedBudgetBytes(kind, knownBytes, !isCharged);
     // What is charged is the ticket's budget: the size is only what the client says.
     const budget =
@@ -132,7 +137,10 @@ export class PlanIssuer {
   }
 }
 
-/** The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the depot itself, which is used as proxy. */
+/**
+ * The address of a download at its first depot, or at the group that its ticket is for; for a tunnel, the
+ * depot itself, which is used as proxy.
+ */
 function locationAt(
   place: DepotPlace | EntryGroupConfig,
   ticket: string,

@@ -30,8 +30,8 @@ const MOST_PLAN_BYTES = 65_536;
 const MOST_LEGS_BYTES = 4_096;
 
 /**
- * `POST /v1/plans`: the plan of one download with its reasons, without a redirect. `POST /v1/legs`: what the legs of a running one
- * do now, for whoever holds its ticket.
+ * `POST /v1/plans`: the plan of one download with its reasons, without a redirect. `POST /v1/legs`: what the
+ * legs of a running one do now, for whoever holds its ticket.
  */
 export function planRoutes({ plans, legs, clientRtts, overload, now, emit }: PlanRoutesInit): Router {
   const router = Router();

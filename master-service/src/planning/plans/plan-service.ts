@@ -112,15 +112,24 @@ interface UpDepots {
   readonly atMs: number;
 }
 
-/** A client that comes sooner after it was told its way has lost nothing: download managers begin all their connections within a second. */
+/**
+ * A client that comes sooner after it was told its way has lost nothing: download managers begin all their
+ * connections within a second.
+ */
 const COMES_BACK_AFTER_MS = 1_000;
-/** Whoever asks for a plan proves its way before it comes for it: the add-on takes up to its deadline of some seconds, twice. */
+/**
+ * Whoever asks for a plan proves its way before it comes for it: the add-on takes up to its deadline of some
+ * seconds, twice.
+ */
 const COMES_FOR_IT_MS = 15_000;
 /** Entry depots that a client is not led back to: more than that have not failed together. */
 const MOST_LEFT = 3;
 /** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
 const UP_FOR_MS = 100;
-/** So few depots change seldom, and plans over them are cheap: decisions are made anew whenever one of them is heard. */
+/**
+ * So few depots change seldom, and plans over them are cheap: decisions are made anew whenever one of them is
+ * heard.
+ */
 const FEW_DEPOTS = 64;
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
@@ -140,16 +149,17 @@ export class PlanService {
   }
 
   /**
-   * Plans a download. Requests of one client for the same thing within a minute get the same plan, as long as its ticket
-   * is good for so many whole files and its depots are up, where it says. Refuses what policy, caps and options refuse.
+   * Plans a download. Requests of one client for the same thing within a minute get the same plan, as long as
+   * its ticket is good for so many whole files and its depots are up, where it says. Refuses what policy,
+   * caps and options refuse.
    */
   plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
     return this.#plan(request, nowMs, false);
   }
 
   /**
-   * Plans as well, and says all that speaks for the plan. One that was given without is decided again, and stays the same plan
-   * as long as the decision is the same.
+   * Plans as well, and says all that speaks for the plan. One that was given without is decided again, and
+   * stays the same plan as long as the decision is the same.
    */
   explain(request: DownloadRequest, nowMs: number): Result<PlanAnswer> {
     const plan = this.#plan(request, nowMs, true);
@@ -226,8 +236,8 @@ export class PlanService {
   }
 
   /**
-   * The entry depots that a client comes back from, which had one for the same thing; none where it only asks once more. The last one is
-   * looked after.
+   * The entry depots that a client comes back from, which had one for the same thing; none where it only asks
+   * once more. The last one is looked after.
    */
   #leftEntries(key: string, { options }: DownloadRequest, nowMs: number): readonly string[] {
     const last = this.#cache.last(key);
@@ -241,7 +251,10 @@ export class PlanService {
     return [...before, entry].slice(-MOST_LEFT);
   }
 
-  /** What this client last got for the same thing, where it comes for more of it and its ticket is still good: all of that was charged then. */
+  /**
+   * What this client last got for the same thing, where it comes for more of it and its ticket is still good:
+   * all of that was charged then.
+   */
   #paidBefore(
     key: string,
     { isPart, clientAddress: address }: DownloadRequest,
@@ -252,7 +265,10 @@ export class PlanService {
     return this.#stillHolds(plan, address, nowMs) ? plan : undefined;
   }
 
-  /** A chain from another entry depot than the client has left, where one would win; else from another than the last one. */
+  /**
+   * A chain from another entry depot than the client has left, where one would win; else from another than
+   * the last one.
+   */
   #decideElsewhere(
     request: DownloadRequest,
     left: readonly string[],
@@ -305,7 +321,8 @@ export class PlanService {
     return ok({ size, client, route, signalling, group });
   }
 
-  // A direct answer holds only as long as the same depots are up: with another one, or when more is measured of its ends, there may be a chain.
+  // A direct answer holds only as long as the same depots are up: with another one, or when more is measured
+  // of its ends, there may be a chain.
   #stillHolds(plan: IssuedPlan, address: string, nowMs: number): boolean {
     const { decision, chain, upDepots, known, host, isAsked } = plan;
     const { registry, wishes, unreached } = this.#init;
@@ -322,7 +339,10 @@ export class PlanService {
     return isWhole && this.#leadsWhereDepotsAre(plan, nowMs);
   }
 
-  /** Whether the depots that a plan names are still where it says: a restart may bring one up elsewhere, or out of its entry group. */
+  /**
+   * Whether the depots that a plan names are still where it says: a restart may bring one up elsewhere, or
+   * out of its entry group.
+   */
   #leadsWhereDepotsAre({ places, group, chain }: IssuedPlan, nowMs: number): boolean {
     if (group !== undefined && this.#groupRoutes.groupOf(chain[0], nowMs)?.id !== group) return false;
     return places.every(({ id, host, port, tls }) => {
@@ -340,8 +360,9 @@ export class PlanService {
   }
 
   /**
-   * Has measured where a download is asked for, and where its bytes come from, if several depots say where that is: none alone has others knock
-   * where it likes. That the list of origins does not name it says nothing, as with redirects.
+   * Has measured where a download is asked for, and where its bytes come from, if several depots say where
+   * that is: none alone has others knock where it likes. That the list of origins does not name it says
+   * nothing, as with redirects.
    */
   #wantProbes(request: DownloadRequest, nowMs: number): void {
     const { policy, probes } = this.#init;

@@ -1,7 +1,10 @@
 import { clientAddress } from '@longhaul/shared';
 import type { Decided } from './issued-plan.ts';
 
-/** A file of which nobody knows the size takes this share of the time that one of the assumed size takes, in the mean over usual sizes. */
+/**
+ * A file of which nobody knows the size takes this share of the time that one of the assumed size takes, in
+ * the mean over usual sizes.
+ */
 const SHARE_OF_ASSUMED = 0.3;
 
 /** What a plan promises a client of each depot of its chain. */

@@ -11,7 +11,10 @@ interface Kept {
   readonly atMs: number;
 }
 
-/** What was decided within the last second for one client, origin and size: a page with many links is decided about once. */
+/**
+ * What was decided within the last second for one client, origin and size: a page with many links is decided
+ * about once.
+ */
 export class RouteCache {
   #routes = new LruMap<string, Kept>(MOST_ROUTES);
   #state = '';

@@ -81,8 +81,8 @@ interface Known extends Pick<Decided, 'size' | 'client'>, KnownThen {
 }
 
 /**
- * Chooses the way of a download by the planner, and by what the planner does not know: what clients of its network had and said, and whether
- * it may be used to learn.
+ * Chooses the way of a download by the planner, and by what the planner does not know: what clients of its
+ * network had and said, and whether it may be used to learn.
  */
 export class RouteChooser {
   readonly #init: RouteChooserInit;
@@ -102,14 +102,18 @@ export class RouteChooser {
   }
 
   /**
-   * The host that a download is planned by: what its redirects lead to, where downloads have shown that and a depot has met it, else the one that is asked. Of
-   * the ends that alone is another one; policy, tickets, sizes, and what clients said and had, go by the one that is asked.
+   * The host that a download is planned by: what its redirects lead to, where downloads have shown that and a
+   * depot has met it, else the one that is asked. Of the ends that alone is another one; policy, tickets,
+   * sizes, and what clients said and had, go by the one that is asked.
    */
   originOf(asked: Asked): string {
     return plannedHost(asked.url.host, this.ledTo(asked));
   }
 
-  /** Where its bytes come from, if that is elsewhere, and known. Through a tunnel nobody but the client follows redirects. */
+  /**
+   * Where its bytes come from, if that is elsewhere, and known. Through a tunnel nobody but the client
+   * follows redirects.
+   */
   ledTo({ url: { host }, clientAddress: address, kind }: Asked): LedTo | undefined {
     const { leads } = this.#init;
     if (kind === 'tunnel' || !leads?.mayLead(host)) return undefined;
@@ -158,7 +162,10 @@ export class RouteChooser {
     return route;
   }
 
-  /** What chains from other entry depots are asked for with, for the same download: past what its own chain goes past. */
+  /**
+   * What chains from other entry depots are asked for with, for the same download: past what its own chain
+   * goes past.
+   */
   rerouteQuery(
     request: DownloadRequest,
     { size, client }: Pick<Known, 'size' | 'client'>,
@@ -197,7 +204,10 @@ export class RouteChooser {
     return { client: request.clientAddress, origin: this.originOf(request), ...clientSite };
   }
 
-  /** What clients of this network had; and of a plan that was given to learn by, its chain, so that it is explained as it was. */
+  /**
+   * What clients of this network had; and of a plan that was given to learn by, its chain, so that it is
+   * explained as it was.
+   */
   #learned(
     { clientAddress: address, url, kind }: DownloadRequest,
     { size, given }: Known,

@@ -20,7 +20,10 @@ export interface SizeEstimate {
   readonly isWholeOnly: boolean;
 }
 
-/** The size as the request says it, as a depot saw it, or as it is assumed where nobody knows, as of all that comes through a tunnel. */
+/**
+ * The size as the request says it, as a depot saw it, or as it is assumed where nobody knows, as of all that
+ * comes through a tunnel.
+ */
 export function estimateSize(
   {
     url,

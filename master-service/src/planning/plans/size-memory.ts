@@ -24,7 +24,8 @@ const ofUrls = {
 const seen = { sizeBytes: z.int().min(1), isWholeOnly: z.literal(true).optional() };
 
 /**
- * The size that depots saw in the origin's answer, and whether no part of the file can be asked for; and what each of them told last, the newest one at the end.
+ * The size that depots saw in the origin's answer, and whether no part of the file can be asked for; and what
+ * each of them told last, the newest one at the end.
  */
 const SIZE_SEEN = {
   ...ofUrls,
@@ -51,8 +52,8 @@ const TICKET_GIVEN = {
 export const SIZE_FACTS = [SIZE_SEEN, TICKET_GIVEN];
 
 /**
- * Sizes that depots saw in origins' answers, by the ticket's URL hash. A depot is believed only about what a ticket let it
- * fetch as entry depot.
+ * Sizes that depots saw in origins' answers, by the ticket's URL hash. A depot is believed only about what a
+ * ticket let it fetch as entry depot.
  */
 export class SizeMemory {
   readonly #facts: Facts;
@@ -121,9 +122,9 @@ function agreedOf(told: Told): Pick<Seen, 'sizeBytes' | 'isWholeOnly'> {
 }
 
 /**
- * The size that two agreed on last: those who saw a file before it grew, however many, do not outvote two that have seen it since, and one
- * that lies agrees with nobody. Without such two it is the largest one: a file that is taken for small goes direct, and no further
- * depot would see that it is not.
+ * The size that two agreed on last: those who saw a file before it grew, however many, do not outvote two
+ * that have seen it since, and one that lies agrees with nobody. Without such two it is the largest one: a
+ * file that is taken for small goes direct, and no further depot would see that it is not.
  */
 function agreedSize(told: Told): number {
   const newer = new Set<number>();

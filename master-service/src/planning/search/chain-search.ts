@@ -62,22 +62,31 @@ interface FoundChain {
 const INFINITE = Number.POSITIVE_INFINITY;
 /** Sums of the same numbers in another order differ by less. */
 const ROUNDING = 1 + 1e-12;
-/** From such a multiple of the initial window on, the time of a longer leg is larger, also less half a round trip and the slack of decay. */
+/**
+ * From such a multiple of the initial window on, the time of a longer leg is larger, also less half a round
+ * trip and the slack of decay.
+ */
 const GROWS_FROM = 1.5;
 /**
- * A leg whose window decays may be faster than one without losses by so many round trips: from its first loss on it sends at w / R,
- * in slow start at w ln 2 / R. 1 / ln 2 - 1 - log2(1 / ln 2), and no more.
+ * A leg whose window decays may be faster than one without losses by so many round trips: from its first loss
+ * on it sends at w / R, in slow start at w ln 2 / R. 1 / ln 2 - 1 - log2(1 / ln 2), and no more.
  */
 const DECAY_SLACK_ROUNDS = 0.0862;
 /**
- * The search looks for chains within so many times what the best way costs by its round trips, and for more where these are too
- * few: what is too slow is not even noted.
+ * The search looks for chains within so many times what the best way costs by its round trips, and for more
+ * where these are too few: what is too slow is not even noted.
  */
 const SLACKS: readonly number[] = [0.02, 0.06, 0.15, 0.3, 0.6, 1.2, 3, 10, INFINITE];
-/** Chains that a search begins at most, far more than any overlay has asked for: some milliseconds. Then the best ones so far count. */
+/**
+ * Chains that a search begins at most, far more than any overlay has asked for: some milliseconds. Then the
+ * best ones so far count.
+ */
 const MOST_BEGUN = 100_000;
 
-/** Searches run one after the other, each to its end: one room for chains that have begun serves all, and need not be made and cleared away each time. */
+/**
+ * Searches run one after the other, each to its end: one room for chains that have begun serves all, and need
+ * not be made and cleared away each time.
+ */
 const PARTIAL_CHAINS = new PartialChains();
 
 /** The chains of one space, the fastest first: exact, by decision 36. */
@@ -334,8 +343,8 @@ export class ChainSearch {
   }
 
   /**
-   * What no chain takes less than that goes on from `depot` over `more` depots at most: what adds up on the shortest way, and the latest
-   * of the legs so far, the longest leg to come, and the best leg to the origin.
+   * What no chain takes less than that goes on from `depot` over `more` depots at most: what adds up on the
+   * shortest way, and the latest of the legs so far, the longest leg to come, and the best leg to the origin.
    */
   #bound(more: number, depot: number, passing: number, cap: number, latest: number): number {
     const { rounds } = this.#space.level(more);

@@ -2,8 +2,9 @@ import { chainSeconds, type LegEstimate, type SetUp } from '@longhaul/shared';
 import type { PlannerConfig } from '../../config.ts';
 
 /**
- * Numbers of lanes that are compared. Not two: where losses hold one connection back, four brought more already at 0.1 %, which the model of
- * TCP does not see. A packet lost on one of two holds back half of what comes next.
+ * Numbers of lanes that are compared. Not two: where losses hold one connection back, four brought more
+ * already at 0.1 %, which the model of TCP does not see. A packet lost on one of two holds back half of what
+ * comes next.
  */
 const LANE_STEPS: readonly number[] = [1, 4, 8];
 /** A time within this factor of the best is as good: then fewer connections are the better plan. */

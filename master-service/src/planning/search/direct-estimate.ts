@@ -16,8 +16,8 @@ import { OverlayLeg } from './overlay-leg.ts';
 export interface DirectEstimate {
   readonly leg: LegEstimate;
   /**
-   * Where it comes from: the client-origin link, the best chain's links, these and what depots measured of both ends, or nothing but
-   * assumptions.
+   * Where it comes from: the client-origin link, the best chain's links, these and what depots measured of
+   * both ends, or nothing but assumptions.
    */
   readonly source: 'link' | 'chain' | 'ends' | 'assumed';
   readonly knowledge: LegKnowledge;
@@ -25,33 +25,40 @@ export interface DirectEstimate {
 }
 
 /**
- * Where a depot lies beside the way nobody knows. All directions are as likely, so that R^2 lies at (1 - cos(pi q)) / 2 of the way from the square of the
- * least round trip to that of the most, for the quantile q: in the middle ...
+ * Where a depot lies beside the way nobody knows. All directions are as likely, so that R^2 lies at (1 -
+ * cos(pi q)) / 2 of the way from the square of the least round trip to that of the most, for the quantile q:
+ * in the middle ...
  */
 const MIDDLE_TURN = 0.5;
 /** ... at the lower quarter, which a chain is held against that nobody has tried ... */
 const LOWER_TURN = 0.146;
-/** ... and at the middles of eight parts, one for each scenario, in an order that has nothing to do with those of other figures. */
+/**
+ * ... and at the middles of eight parts, one for each scenario, in an order that has nothing to do with those
+ * of other figures.
+ */
 const SCENARIO_TURNS: readonly number[] = [3, 6, 1, 4, 7, 0, 5, 2].map(
   (part) => (1 - Math.cos((Math.PI * (part + 0.5)) / 8)) / 2,
 );
 /**
- * Windows that do not grow, of a client or of an origin, are not rare, and hardly a depot sees them: over its short legs they hold nothing back. In one of the
- * scenarios the direct way has such a window, of the usual size of buffers that are set by hand, unless both ends were seen to have a larger one.
+ * Windows that do not grow, of a client or of an origin, are not rare, and hardly a depot sees them: over its
+ * short legs they hold nothing back. In one of the scenarios the direct way has such a window, of the usual
+ * size of buffers that are set by hand, unless both ends were seen to have a larger one.
  */
 const SMALL_WINDOW = { scenario: 3, bytes: 262_144 } as const;
 
 /**
- * What an origin that gives way to losses gets of what a depot on BBR does, where others fill the client's line: it begins in a full queue, and heals at the speed
- * of the whole round trip. In the lab 0.34 to 0.54 with two long flows beside it, 0.18 to 0.48 with six.
+ * What an origin that gives way to losses gets of what a depot on BBR does, where others fill the client's
+ * line: it begins in a full queue, and heals at the speed of the whole round trip. In the lab 0.34 to 0.54
+ * with two long flows beside it, 0.18 to 0.48 with six.
  */
 const SHARE_OF_FILLED = 0.4;
 
 /**
- * What is known of the direct way. Without a link of its own it is put together from the legs of a depot that lies beside one of its ends, else from
- * the best chain's parts (from the client on). Its round trip lies
- * between the bounds of the triangles with both ends, or, where one end is hardly known, is that of a walk whose turns nobody knows; of
- * configured links it is their sum. It has the losses of all of them, by its length, the narrowest rate and the client's own window.
+ * What is known of the direct way. Without a link of its own it is put together from the legs of a depot that
+ * lies beside one of its ends, else from the best chain's parts (from the client on). Its round trip lies
+ * between the bounds of the triangles with both ends, or, where one end is hardly known, is that of a walk
+ * whose turns nobody knows; of configured links it is their sum. It has the losses of all of them, by its
+ * length, the narrowest rate and the client's own window.
  */
 export function estimateDirect(
   view: LinkView,
@@ -94,8 +101,8 @@ export function estimateDirect(
   };
   const derive = (legs: readonly LegEstimate[], turn: number) => {
     const known = { ...derivedLeg(legs.map(ofEnds), isByEnds ? pair : undefined, turn), sender };
-    // Its last part and its receiver are the same, and so are what fills the one and the window of the other. Both may be others' of the network, so that a
-    // chain is held against a way without them, too.
+    // Its last part and its receiver are the same, and so are what fills the one and the window of the other.
+    // Both may be others' of the network, so that a chain is held against a way without them, too.
     if (turn === LOWER_TURN) return { ...known, windowBytes };
     const filled = { rttMs: known.rttMs + queueMs, rateBps: Math.min(known.rateBps, leftBps) };
     return { ...known, ...filled, windowBytes: likelyWindowBytes };
@@ -152,7 +159,10 @@ function pairRtt(legs: readonly LegEstimate[], { rttBounds }: PairKnowledge, tur
 
 type Derive = (legs: readonly LegEstimate[], turn: number) => LegEstimate;
 
-/** The direct way as it is in each of the scenarios of the chain that it is derived from; as known, rather short than long. */
+/**
+ * The direct way as it is in each of the scenarios of the chain that it is derived from; as known, rather
+ * short than long.
+ */
 class DerivedPart {
   readonly isInDoubt = true;
   readonly #leg: LegEstimate;

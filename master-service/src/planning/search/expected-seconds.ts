@@ -21,7 +21,10 @@ export function expectedSeconds(chain: Expected): number {
   return sum / SCENARIOS.length;
 }
 
-/** The times of a chain in all that may be. Of two chains those at one place belong together: a leg that both have is the same there. */
+/**
+ * The times of a chain in all that may be. Of two chains those at one place belong together: a leg that both
+ * have is the same there.
+ */
 export function scenarioSeconds(chain: Expected): readonly number[] {
   const { lanes } = chain;
   const legs = chain.parts.map((part, index) => part.scenarios(index === 0 ? 1 : lanes));

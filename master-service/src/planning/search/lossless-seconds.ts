@@ -1,7 +1,8 @@
 /**
- * Seconds that a leg without losses takes for so many segments, less half its round trip, where the chain lets `capPerSecond` segments
- * through: `shapeSeconds` in closed form. A leg with losses takes no less, but for the slack of a decaying window. At one cap it falls with the round trip up
- * to sqrt(2) times the window that slow start begins with, and grows from there on.
+ * Seconds that a leg without losses takes for so many segments, less half its round trip, where the chain
+ * lets `capPerSecond` segments through: `shapeSeconds` in closed form. A leg with losses takes no less, but
+ * for the slack of a decaying window. At one cap it falls with the round trip up to sqrt(2) times the window
+ * that slow start begins with, and grows from there on.
  */
 export function losslessSeconds(
   rttSeconds: number,

@@ -65,8 +65,8 @@ function grown<Numbers extends Int32Array | Float64Array>(from: Numbers, into: N
 }
 
 /**
- * The depots as numbers and the legs between them, ready for a search. It depends on the links alone, and follows each of them when it
- * changes: a microsecond, and some hundred bytes for each.
+ * The depots as numbers and the legs between them, ready for a search. It depends on the links alone, and
+ * follows each of them when it changes: a microsecond, and some hundred bytes for each.
  */
 export class OverlayGraph {
   readonly #links: LinkView;

@@ -3,7 +3,10 @@ import { type LegDoubt, NO_DOUBT, SCENARIOS, scenariosOf } from '../links/leg-sc
 import type { LinkEstimate } from '../links/link-view.ts';
 import { legOf, type Senders } from './chain-legs.ts';
 
-/** A leg that chains may have, with what depends on nothing but its link: it is worked out once, when the link changes. */
+/**
+ * A leg that chains may have, with what depends on nothing but its link: it is worked out once, when the link
+ * changes.
+ */
 export class OverlayLeg {
   readonly link: LinkEstimate;
   readonly leg: LegEstimate;

@@ -2,8 +2,8 @@
 const FIRST_ROOM = 512;
 
 /**
- * Chains that have begun, of which the one with the least bound comes first: columns instead of objects, because a search makes thousands
- * of them.
+ * Chains that have begun, of which the one with the least bound comes first: columns instead of objects,
+ * because a search makes thousands of them.
  */
 export class PartialChains {
   #room = FIRST_ROOM;

@@ -29,7 +29,10 @@ interface Level {
   readonly rounds: Float64Array;
   readonly longest: Float64Array;
   readonly leastRounds: number;
-  /** The depots for which it is less than over one depot fewer, and their least sum: whoever comes before them may have less, too. */
+  /**
+   * The depots for which it is less than over one depot fewer, and their least sum: whoever comes before them
+   * may have less, too.
+   */
   readonly isLess: Uint8Array;
   readonly leastOfLess: number;
 }
@@ -37,7 +40,10 @@ interface Level {
 /** What one number of lanes means for a chain. */
 export interface LaneTerms {
   readonly lanes: number;
-  /** Seconds for each second of a leg's round trip behind the entry depot: set-up, start of the lanes, half of it on the way. */
+  /**
+   * Seconds for each second of a leg's round trip behind the entry depot: set-up, start of the lanes, half of
+   * it on the way.
+   */
   readonly perRound: number;
   /** What the best leg to the origin lets through, segments per second. */
   readonly cap: number;
@@ -52,8 +58,8 @@ export const INITIAL_SEGMENTS = 10;
 const CLIENT_ROUNDS = 2.5;
 
 /**
- * All that a search has to know of one download: the depots by number, the ends of their chains, and for the way to the origin
- * bounds that no chain is below.
+ * All that a search has to know of one download: the depots by number, the ends of their chains, and for the
+ * way to the origin bounds that no chain is below.
  */
 export class SearchSpace {
   readonly graph: OverlayGraph;

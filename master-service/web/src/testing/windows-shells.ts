@@ -1,9 +1,9 @@
 /** What cmd and PowerShell make of a line, by their documented rules: a stand-in where neither can be run. */
 
 /**
- * The arguments that a program gets from a line at the prompt of cmd. Every name without `"` and `^` is taken for a variable
- * that exists: its value is `[name]`. Rules: "How does the Windows Command Interpreter (CMD.EXE) parse scripts?", phases 1
- * and 2, command line mode.
+ * The arguments that a program gets from a line at the prompt of cmd. Every name without `"` and `^` is taken
+ * for a variable that exists: its value is `[name]`. Rules: "How does the Windows Command Interpreter
+ * (CMD.EXE) parse scripts?", phases 1 and 2, command line mode.
  * @throws {Error} when the line holds another command, or a redirection.
  */
 export function cmdArguments(line: string): string[] {
@@ -11,8 +11,8 @@ export function cmdArguments(line: string): string[] {
 }
 
 /**
- * The arguments that a program gets from a line in Windows PowerShell 5, all of them bare words or in single quotes: those
- * with spaces are put into quotes, nothing in them is escaped, and empty ones get lost.
+ * The arguments that a program gets from a line in Windows PowerShell 5, all of them bare words or in single
+ * quotes: those with spaces are put into quotes, nothing in them is escaped, and empty ones get lost.
  * @throws {Error} when a quote does not end where its argument does.
  */
 export function powershellArguments(line: string): string[] {

@@ -20,8 +20,9 @@ interface Watched {
 }
 
 /**
- * Says in the log of each certificate of a service that it is about to expire, or that clients would refuse it now: once, and once a day from then
- * on. With one that is not valid a service starts all the same: its clock may be wrong, and a renewed one can be read while it runs.
+ * Says in the log of each certificate of a service that it is about to expire, or that clients would refuse
+ * it now: once, and once a day from then on. With one that is not valid a service starts all the same: its
+ * clock may be wrong, and a renewed one can be read while it runs.
  */
 export class CertificateWatch {
   readonly #nowMs: () => number;

@@ -11,8 +11,9 @@ export type Command<Option extends string, Needed extends Option = never> =
     };
 
 /**
- * Reads a command line whose options all have a value, beside `--help` (`-h`) and `--version`. Who asks for help gets it,
- * whatever else is there. Throws `command-line-wrong` for what is not understood, and where one of `needed` is missing.
+ * Reads a command line whose options all have a value, beside `--help` (`-h`) and `--version`. Who asks for
+ * help gets it, whatever else is there. Throws `command-line-wrong` for what is not understood, and where one
+ * of `needed` is missing.
  */
 export function readCommandLine<Option extends string, Needed extends Option = never>(
   args: readonly string[],

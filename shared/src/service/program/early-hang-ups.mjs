@@ -17,7 +17,10 @@ export function noteHangUps() {
   process.on('SIGHUP', note);
 }
 
-/** Whether one has come, and whether with the end of the terminal; those that come later mean again what they mean by themselves. */
+/**
+ * Whether one has come, and whether with the end of the terminal; those that come later mean again what they
+ * mean by themselves.
+ */
 export function takeHangUps() {
   process.off('SIGHUP', note);
   const taken = noted;

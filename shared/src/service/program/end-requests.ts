@@ -7,7 +7,10 @@ interface EndRequest {
   readonly isSignal: boolean;
 }
 
-/** npm, a shell and the kernel may each pass on one signal; what comes within this time of the first is the same request. */
+/**
+ * npm, a shell and the kernel may each pass on one signal; what comes within this time of the first is the
+ * same request.
+ */
 const SAME_REQUEST_MS = 500;
 
 /** Of all requests to end, what the service has to do. */

@@ -11,8 +11,9 @@ interface Explanation {
 }
 
 /**
- * Why a program could not do what it was asked for: one sentence with its code, and `usage` where the command line is to
- * blame. Nothing for failures that are not registered: those are bugs, and belong into the log with their stack.
+ * Why a program could not do what it was asked for: one sentence with its code, and `usage` where the command
+ * line is to blame. Nothing for failures that are not registered: those are bugs, and belong into the log
+ * with their stack.
  */
 export function explainFailure(program: string, usage: string, failure: unknown): Explanation | undefined {
   if (!(failure instanceof LonghaulError) || failure.code === 'internal') return undefined;

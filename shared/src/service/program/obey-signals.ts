@@ -14,7 +14,10 @@ const MISSES_OF_NPM = 2;
 const SAME_HANG_UP_MS = 3000;
 /** Past its time a service that is ending is not waited for. */
 const PATIENCE_MS = 400;
-/** Nor is one that still writes, however long that took it before: with 16 s until a master begins to end, supervisors that wait for 30 s have not lost theirs. */
+/**
+ * Nor is one that still writes, however long that took it before: with 16 s until a master begins to end,
+ * supervisors that wait for 30 s have not lost theirs.
+ */
 const MOST_SAVING_MS = 10_000;
 
 interface Log {
@@ -43,10 +46,11 @@ export interface ControlledService {
 }
 
 /**
- * Lets a service do what operators expect of its process: SIGTERM drains it, SIGINT gives it a moment, either again ends it
- * at once, SIGHUP reloads. It ends, too, with the program that started it as a child with a channel, with the terminal
- * that it was started in, and with the npm that runs it. Ends the process with 0. To be called when it is ready: what it gives. A hang-up that came
- * before, from the first module on, is answered by one reload then.
+ * Lets a service do what operators expect of its process: SIGTERM drains it, SIGINT gives it a moment, either
+ * again ends it at once, SIGHUP reloads. It ends, too, with the program that started it as a child with a
+ * channel, with the terminal that it was started in, and with the npm that runs it. Ends the process with 0.
+ * To be called when it is ready: what it gives. A hang-up that came before, from the first module on, is
+ * answered by one reload then.
  */
 export function obeySignals(service: ControlledService): () => void {
   const { log } = service;

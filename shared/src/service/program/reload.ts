@@ -22,8 +22,8 @@ interface ReloadInit<Read extends Generation> {
   /** Reads everything again. Throws `config-invalid`. */
   readonly read: () => Read;
   /**
-   * Takes the material over; the rest of a configuration stays as it was. Gives the keys whose files it has only begun to read: it tells itself
-   * what comes of that.
+   * Takes the material over; the rest of a configuration stays as it was. Gives the keys whose files it has
+   * only begun to read: it tells itself what comes of that.
    */
   readonly take: (read: Read) => readonly string[];
   readonly nowMs: () => number;

@@ -1,4 +1,7 @@
-/** Beyond its first lines, what is said in so long a time is written together: writing one line costs more than making it. */
+/**
+ * Beyond its first lines, what is said in so long a time is written together: writing one line costs more
+ * than making it.
+ */
 const GATHER_MS = 50;
 /** So many lines are written at once; more come only from services that are busy. */
 const LINES_AT_ONCE = 4;
@@ -8,10 +11,11 @@ const MOST_GATHERED_CHARS = 65_536;
 const MOST_UNREAD_CHARS = 1_048_576;
 
 /**
- * Standard error as the place of a log. A terminal that was closed, or a pipe that nobody reads any more, takes no more
- * lines; the service is not to end by that, nor to wait for it. Nor is it to keep them: while too much waits for a reader
- * further lines are dropped, and how many is a line of its own once all before is read. Where many lines come at a time, those after the first
- * are written together, a moment later or when the process ends.
+ * Standard error as the place of a log. A terminal that was closed, or a pipe that nobody reads any more,
+ * takes no more lines; the service is not to end by that, nor to wait for it. Nor is it to keep them: while
+ * too much waits for a reader further lines are dropped, and how many is a line of its own once all before is
+ * read. Where many lines come at a time, those after the first are written together, a moment later or when
+ * the process ends.
  */
 export function openStandardError(): { readonly write: (line: string) => void } {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);

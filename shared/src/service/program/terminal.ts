@@ -18,7 +18,10 @@ export class Terminal {
     this.#streams = STANDARD_STREAMS.filter((descriptor) => isTerminal(descriptor));
   }
 
-  /** To be called once a second: a service that went on without its terminal for that long was left alone on purpose. */
+  /**
+   * To be called once a second: a service that went on without its terminal for that long was left alone on
+   * purpose.
+   */
   look(): void {
     this.#missed = this.#isClosed() ? this.#missed + 1 : 0;
   }
