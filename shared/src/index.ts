@@ -1,6 +1,7 @@
 export * from './address-policy.ts';
 export * from './base64url.ts';
 export * from './breaks.ts';
+export * from './chain.ts';
 export type { ChainPromise } from './chain-promise.ts';
 export * from './congestion-controls.ts';
 export * from './domain-of.ts';

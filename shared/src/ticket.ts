@@ -15,6 +15,7 @@
  * Signing, verifying and hashing are passed in: this file runs wherever the web platform does.
  */
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { type Chain, isSameChain } from './chain.ts';
 import { type ChainPromise, decodePromise, encodePromise, PROMISE_CHARS } from './chain-promise.ts';
 import { canonicalOriginUrl, formatAuthority, type OriginUrl } from './origin-url.ts';
 import { ok, type Result, refuse } from './result.ts';
@@ -37,9 +38,6 @@ export type TicketKind = 'get' | 'stepwise' | 'tunnel';
 
 const KIND_LETTERS: Readonly<Record<TicketKind, string>> = { get: 'g', stepwise: 's', tunnel: 't' };
 const KINDS = new Map(Object.entries(KIND_LETTERS).map(([kind, letter]) => [letter, kind as TicketKind]));
-
-/** Depot ids, the entry depot first. */
-export type Chain = readonly string[];
 
 export interface TicketClaims {
   readonly jobId: string;
@@ -167,7 +165,7 @@ export function chainsForEntry(
   );
   if (own.length > 0) own.push({ chainIndex: claims.chains.length, chain: [entry] });
   const isFirst = ({ chain }: { chain: Chain }, index: number) =>
-    own.findIndex((other) => other.chain.join() === chain.join()) === index;
+    own.findIndex((other) => isSameChain(other.chain, chain)) === index;
   return own.filter(isFirst);
 }
 

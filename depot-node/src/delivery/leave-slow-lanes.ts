@@ -1,4 +1,4 @@
-import type { Chain } from '@longhaul/shared';
+import { type Chain, chainKey } from '@longhaul/shared';
 import type { LanesWork } from '../lanes/lane-transfer.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { Route } from '../routes/route-book.ts';
@@ -68,8 +68,8 @@ function tellLeft(
  */
 function routeOfLanes({ book, lanes }: RunningDownload, over: Route): Route {
   const chains = new Set(
-    lanes.flatMap(({ chain, isRemoved }) => (chain && !isRemoved ? [chain.join()] : [])),
+    lanes.flatMap(({ chain, isRemoved }) => (chain && !isRemoved ? [chainKey(chain)] : [])),
   );
-  if (chains.size !== 1 || chains.has(over.chain.join())) return over;
-  return book.routes().find(({ chain }) => chains.has(chain.join())) ?? over;
+  if (chains.size !== 1 || chains.has(chainKey(over.chain))) return over;
+  return book.routes().find(({ chain }) => chains.has(chainKey(chain))) ?? over;
 }

@@ -1,4 +1,11 @@
-import { type Chain, isSigned, type LeftChain, type LonghaulError, originHref } from '@longhaul/shared';
+import {
+  type Chain,
+  isSameChain,
+  isSigned,
+  type LeftChain,
+  type LonghaulError,
+  originHref,
+} from '@longhaul/shared';
 import type { KnownPrefix } from '../digests/running-digest.ts';
 import { LegSummaries } from '../estimates/leg-summaries.ts';
 import type { Job } from '../jobs/job-memory.ts';
@@ -115,7 +122,7 @@ export class RunningDownload {
 
   /** Notes that a chain that had failed it is kept after all. */
   noteKept(chain: Chain): void {
-    if (this.#left?.chain.join() === chain.join()) this.#left = undefined;
+    if (this.#left && isSameChain(this.#left.chain, chain)) this.#left = undefined;
     this.book.forgive(chain);
   }
 

@@ -4,6 +4,7 @@ import {
   ERRORS,
   type ErrorCode,
   formatAuthority,
+  isSameChain,
   isWayFailure,
   LonghaulError,
   originHref,
@@ -76,7 +77,7 @@ export function isRefusedToBlocks({ failure }: LanesEnd): boolean {
  * nothing meanwhile, its origin takes no more of them.
  */
 function carries(chain: Chain, lanes: readonly LaneView[], sinceMs: number): boolean {
-  return lanes.some((lane) => lane.chain?.join() === chain.join() && lane.broughtAtMs > sinceMs);
+  return lanes.some((lane) => lane.chain && isSameChain(lane.chain, chain) && lane.broughtAtMs > sinceMs);
 }
 
 /** Sends a download over several lanes; the first block has been asked for, and its answer begun. */

@@ -1,4 +1,11 @@
-import { asLonghaulError, bpsOf, type Chain, type ChainPromise, type LonghaulError } from '@longhaul/shared';
+import {
+  asLonghaulError,
+  bpsOf,
+  type Chain,
+  type ChainPromise,
+  isSameChain,
+  type LonghaulError,
+} from '@longhaul/shared';
 import type { AskedTimes, Conversation } from '../origin/conversation.ts';
 import { TOLD_WITHIN_MS } from '../relay/answer-reader.ts';
 import type { Block } from './block-queue.ts';
@@ -382,7 +389,7 @@ export class Lane {
     opened.route.then(
       ({ chain, promise }) => {
         if (this.#opened !== opened) return;
-        if (chain.join() !== this.#chain?.join()) this.#broughtAtMs = Number.NEGATIVE_INFINITY;
+        if (!this.#chain || !isSameChain(chain, this.#chain)) this.#broughtAtMs = Number.NEGATIVE_INFINITY;
         this.#chain = chain;
         this.#promise = promise;
         this.#components.onOpened(this, chain);

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import {
   type Authority,
   type ErrorCode,
+  isSameChain,
   isWayFailure,
   LonghaulError,
   mostTelling,
@@ -327,7 +328,7 @@ function chainTargetOf(route: Route, { ticket, url, client }: Target, ownId: str
   if (route.ticket.claims.authorityHash === ticket.claims.authorityHash)
     return { ticket: route.ticket.text, chainIndex: route.chainIndex, chain: route.chain, authority, client };
   const { chains } = ticket.claims;
-  const found = chains.findIndex((chain) => chain.join() === route.chain.join());
+  const found = chains.findIndex((chain) => isSameChain(chain, route.chain));
   const [chainIndex, chain] = found < 0 ? [chains.length, [ownId]] : [found, route.chain];
   return { ticket: ticket.text, chainIndex, chain, authority, client };
 }

@@ -1,4 +1,4 @@
-import { type Chain, type ChainPromise, chainsForEntry } from '@longhaul/shared';
+import { type Chain, type ChainPromise, chainKey, chainsForEntry, isSameChain } from '@longhaul/shared';
 import type { OpenTicket } from '../tickets/ticket-gate.ts';
 
 /** A way that a download may take: a chain, by the ticket that permits it. */
@@ -36,7 +36,7 @@ export class RouteBook {
   /** Takes in the chains of a ticket, the first one or that of a newer plan. */
   add(ticket: OpenTicket): void {
     for (const { chainIndex, chain } of chainsForEntry(ticket.claims, this.#ownId)) {
-      if (this.#routes.some((route) => keyOf(route.chain) === keyOf(chain))) continue;
+      if (this.#routes.some((route) => isSameChain(route.chain, chain))) continue;
       this.#routes.push({ ticket, chainIndex, chain, promise: ticket.claims.promises[chainIndex] });
     }
   }
@@ -71,7 +71,7 @@ export class RouteBook {
 
   /** Notes that a chain failed; `depot` is the one that it failed at, where that is known. */
   noteFailure(chain: Chain, depot?: string): void {
-    const key = keyOf(chain);
+    const key = chainKey(chain);
     this.#failuresOfChain.set(key, (this.#failuresOfChain.get(key) ?? 0) + 1);
     if (depot !== undefined && depot !== this.#ownId && chain.includes(depot))
       this.#failuresOfDepot.set(depot, (this.#failuresOfDepot.get(depot) ?? 0) + 1);
@@ -84,19 +84,19 @@ export class RouteBook {
 
   /** A chain that was left has turned out better than the one that took its place. */
   forgive(chain: Chain): void {
-    this.#failuresOfChain.delete(keyOf(chain));
+    this.#failuresOfChain.delete(chainKey(chain));
   }
 
   /** How often a chain failed, or a chain through one of the depots that were found to have failed. */
   failures(chain: Chain): number {
     const ofDepots = chain.reduce((sum, id) => sum + (this.#failuresOfDepot.get(id) ?? 0), 0);
-    return (this.#failuresOfChain.get(keyOf(chain)) ?? 0) + ofDepots;
+    return (this.#failuresOfChain.get(chainKey(chain)) ?? 0) + ofDepots;
   }
 
   /** The best rate promised of the routes beside a chain that have not failed; 0 when there is none. */
   bestOtherBps(chain: Chain): number {
     const others = this.#routes.filter(
-      (other) => keyOf(other.chain) !== keyOf(chain) && this.failures(other.chain) === 0,
+      (other) => !isSameChain(other.chain, chain) && this.failures(other.chain) === 0,
     );
     return Math.max(0, ...others.map(({ promise }) => promise?.rateBps ?? 0));
   }
@@ -114,8 +114,4 @@ export class RouteBook {
  */
 export function isReserve({ promise }: Route): boolean {
   return promise === undefined;
-}
-
-function keyOf(chain: Chain): string {
-  return chain.join('.');
 }

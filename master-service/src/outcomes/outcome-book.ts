@@ -1,6 +1,7 @@
 import {
   CLIENT,
   type ClientMeasure,
+  isSameChain,
   type JobDownload,
   type JobReport,
   jobReportSchema,
@@ -255,7 +256,7 @@ export class OutcomeBook {
     const { jobId, basis, lanes, network, host, isAsked } = job;
     // Nobody tells of another entry depot's chain.
     if (!left || requests !== 1 || isAsked || job.chain[0] !== chain[0]) return;
-    if (left.chain.join() !== job.chain.join() || chain.join() === job.chain.join()) return;
+    if (!isSameChain(left.chain, job.chain) || isSameChain(chain, job.chain)) return;
     const restBytes = bodyBytes - left.bytes;
     const restBps = (8 * restBytes) / (seconds - left.seconds);
     if (restBytes < LEAST_COMPARED_BYTES || !(restBps >= TELLING_GAIN * left.meanBps)) return;
@@ -335,7 +336,7 @@ function secondsOf(
   { basis, lanes, chain }: PlannedJob,
   { requests, isWhole, bodyBytes, chain: taken, seconds }: JobDownload,
 ): Pick<Outcome, 'predictedSeconds' | 'directSeconds'> {
-  const isSame = taken.join() === chain.join();
+  const isSame = isSameChain(taken, chain);
   if (requests !== 1 || !isWhole || !isSame || bodyBytes < LEAST_COMPARED_BYTES || seconds <= 0) return {};
   const direct = directSeconds(basis, bodyBytes);
   return {

@@ -1,4 +1,4 @@
-import { type Chain, MAX_CHAIN_DEPOTS, MAX_LANES } from '@longhaul/shared';
+import { type Chain, chainKey, MAX_CHAIN_DEPOTS, MAX_LANES } from '@longhaul/shared';
 import * as z from 'zod';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
@@ -148,7 +148,7 @@ function thoughtIn({ downloads }: JoinedWay): number {
 
 /** The newest downloads over each chain, those first that were taken last. */
 function joined(ways: readonly ToldWay[]): JoinedWay[] {
-  return [...Map.groupBy(ways, ({ chain }) => chain.join()).values()]
+  return [...Map.groupBy(ways, ({ chain }) => chainKey(chain)).values()]
     .map((same) => ({
       chain: [...(same[0]?.chain ?? [])],
       downloads: newest(same.flatMap(({ downloads }) => downloads)),

@@ -1,8 +1,7 @@
-import { type Chain, CLIENT } from '@longhaul/shared';
+import { type Chain, CLIENT, isSameChain } from '@longhaul/shared';
 import type { ChainSearch, PlanningDepot, RatedChain } from '../search/chain-search.ts';
 import type { DownloadMap } from './download-map.ts';
 import { type DownloadTimes, MOST_COMPARED } from './download-times.ts';
-import { isChain } from './held-ways.ts';
 import { pastOneSite } from './past-one-site.ts';
 import type { WaitedWay } from './route.ts';
 
@@ -37,7 +36,7 @@ export class Candidates {
     const past =
       taken.length > 0 ? pastOneSite({ fastest, search: this.#search, usable, map }).map(times.suited) : [];
     const compared = [...fastest, ...past];
-    const others = taken.filter(({ chain }) => !compared.some((one) => isChain(one, chain)));
+    const others = taken.filter(({ chain }) => !compared.some((one) => isSameChain(one.chain, chain)));
     this.all = [...compared, ...others.flatMap(({ chain }) => this.rate(chain) ?? [])];
   }
 
@@ -47,7 +46,7 @@ export class Candidates {
     const search = this.#over(usable.filter(({ id }) => chain.includes(id)));
     return search
       ?.best(MOST_COMPARED)
-      .filter((one) => isChain(one, chain))
+      .filter((one) => isSameChain(one.chain, chain))
       .map(times.suited)[0];
   };
 

@@ -1,3 +1,4 @@
+import { isSameChain } from '@longhaul/shared';
 import type { ChainSearch, RatedChain } from '../search/chain-search.ts';
 
 interface AlternativesInit {
@@ -52,5 +53,5 @@ export function chooseAlternatives({
 }
 
 function isListed({ chain }: RatedChain, list: readonly RatedChain[]): boolean {
-  return list.some((listed) => listed.chain.join() === chain.join());
+  return list.some((listed) => isSameChain(listed.chain, chain));
 }

@@ -1,4 +1,4 @@
-import type { Chain } from '@longhaul/shared';
+import { type Chain, isSameChain } from '@longhaul/shared';
 import type { RatedChain } from '../search/chain-search.ts';
 
 /** It must win as much where it turns out better: less is not worth a try. */
@@ -39,7 +39,7 @@ export function chooseToLearn({
   const { mostRegret, chain } = exploring;
   let best: { readonly rated: RatedChain; readonly win: number } | undefined;
   for (const rated of ranked) {
-    const isWanted = chain === undefined || chain.join() === rated.chain.join();
+    const isWanted = chain === undefined || isSameChain(chain, rated.chain);
     if (rated === chosen || !isWanted) continue;
     const shares = times(rated).map((seconds, scenario) => seconds / (chosenTimes[scenario] ?? 0));
     const win = 1 / Math.min(...shares);

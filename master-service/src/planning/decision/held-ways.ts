@@ -1,4 +1,4 @@
-import { type Chain, clientPrefix, type OriginUrl, type TicketKind } from '@longhaul/shared';
+import { type Chain, clientPrefix, isSameChain, type OriginUrl, type TicketKind } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import type { RatedChain } from '../search/chain-search.ts';
 
@@ -61,8 +61,8 @@ export function heldFirst(
   },
 ): readonly RatedChain[] {
   const [fastest] = ranked;
-  if (!held || !fastest || held.chain.length === 0 || isChain(fastest, held.chain)) return ranked;
-  const rated = ranked.find((one) => isChain(one, held.chain)) ?? rate(held.chain);
+  if (!held || !fastest || held.chain.length === 0 || isSameChain(fastest.chain, held.chain)) return ranked;
+  const rated = ranked.find((one) => isSameChain(one.chain, held.chain)) ?? rate(held.chain);
   if (!rated) return ranked;
   const seconds = expected(rated);
   const gotWorse = held.sizeBytes === sizeBytes && seconds > SWITCH_GAIN * held.seconds;
@@ -75,13 +75,8 @@ export function heldFirst(
  * little later.
  */
 export function leastGain(minimumGain: number, chain: Chain, held: HeldWay | undefined): number {
-  const isHeld = held !== undefined && held.chain.length > 0 && held.chain.join() === chain.join();
+  const isHeld = held !== undefined && held.chain.length > 0 && isSameChain(held.chain, chain);
   return isHeld ? Math.max(1, minimumGain / SWITCH_GAIN) : minimumGain;
-}
-
-/** Whether it passes exactly these depots. */
-export function isChain({ chain }: Pick<RatedChain, 'chain'>, other: Chain): boolean {
-  return chain.join() === other.join();
 }
 
 /** About one size: the same power of four. */

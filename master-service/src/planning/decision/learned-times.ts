@@ -1,3 +1,4 @@
+import { chainKey } from '@longhaul/shared';
 import type { RatedChain } from '../search/chain-search.ts';
 import type { DirectEstimate } from '../search/direct-estimate.ts';
 import { expectedSeconds, secondsAsKnown } from '../search/expected-seconds.ts';
@@ -33,7 +34,7 @@ export class LearnedTimes {
   constructor(init: LearnedInit) {
     const { query, rated, areAtOneSite } = init;
     this.#init = init;
-    this.#ways = new Map((query.taken ?? []).map((way) => [way.chain.join(), way]));
+    this.#ways = new Map((query.taken ?? []).map((way) => [chainKey(way.chain), way]));
     const taken = rated.flatMap((one) => {
       const way = this.#wayOf(one);
       return way ? [{ way, model: this.#waited(one, expectedSeconds) }] : [];
@@ -43,7 +44,7 @@ export class LearnedTimes {
 
   /** Whether downloads took it. */
   isTaken(rated: RatedChain): boolean {
-    return this.#ways.has(rated.chain.join());
+    return this.#ways.has(chainKey(rated.chain));
   }
 
   /** The mean time of a chain with its lanes over all that may be. */
@@ -130,11 +131,11 @@ export class LearnedTimes {
   }
 
   #wayOf({ chain }: RatedChain): WaitedWay | undefined {
-    return this.#ways.get(chain.join());
+    return this.#ways.get(chainKey(chain));
   }
 
   #factorOf({ chain }: RatedChain): number {
-    const key = chain.join();
+    const key = chainKey(chain);
     const taken = this.#factors.get(key);
     if (taken !== undefined) return taken;
     const factor = this.#twinFactors.get(key) ?? twinFactor(chain, this.#factors, this.#init.areAtOneSite);

@@ -1,8 +1,7 @@
-import { ORIGIN } from '@longhaul/shared';
+import { isSameChain, ORIGIN } from '@longhaul/shared';
 import type { ChainSearch, PlanningDepot, RatedChain } from '../search/chain-search.ts';
 import type { DownloadMap } from './download-map.ts';
 import { MOST_COMPARED } from './download-times.ts';
-import { isChain } from './held-ways.ts';
 
 /**
  * Chains past the one site at which the fastest ones all begin, or end, that are compared beside them: each
@@ -34,7 +33,7 @@ export function pastOneSite({ fastest, search, usable, map }: PastOneSiteInit): 
     // Where nothing else leads to the origin a search would try all that there is.
     if (!usable.some((depot) => !isAtSite(depot) && map.link(depot.id, ORIGIN))) continue;
     const past = search.best(MOST_PAST_SITE, { without: usable.filter(isAtSite).map(({ id }) => id) });
-    found.push(...past.filter(({ chain }) => !found.some((one) => isChain(one, chain))));
+    found.push(...past.filter(({ chain }) => !found.some((one) => isSameChain(one.chain, chain))));
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import type { Chain } from '@longhaul/shared';
+import { type Chain, chainKey, chainOf } from '@longhaul/shared';
 
 /** After so long e times less counts of what a download took: lines, servers and other traffic have their hours. */
 const LIFE_MS = 1_200_000;
@@ -84,7 +84,7 @@ export function wayFactors(
   areAtOneSite: AtOneSite,
 ): ReadonlyMap<string, number> {
   const said = ways.map(({ way, model }) => ({
-    key: way.chain.join(),
+    key: chainKey(way.chain),
     entry: way.chain[0],
     ...told(way, sizeBytes, model),
   }));
@@ -127,7 +127,7 @@ export function twinFactor(
   areAtOneSite: AtOneSite,
 ): number {
   const twins = [...factors]
-    .map(([key, factor]) => ({ chain: key.split(','), factor }))
+    .map(([key, factor]) => ({ chain: chainOf(key), factor }))
     .filter((one) => areTwins(one.chain, chain, areAtOneSite));
   const isOwn = (entry: string | undefined) => entry === chain[0];
   const ownChains = twins.filter((one) => isOwn(one.chain[0])).length;
