@@ -118,17 +118,31 @@ it.each([403, 404, 200, 416, 0])(
   },
 );
 
-it.each([{ referrer: 'https://members.example/list' }, { isContained: true }, { bytesReceived: 0 }])(
-  'lets a download go on without a question where its answer would say nothing, once for each break: %j',
-  async (patch) => {
-    const { mend, downloads, blamed, knocks } = start({ statuses: [403] });
-    downloads.change(1, patch);
-    for (let turn = 0; turn < 6; turn += 1) await mend.follow(1);
-    expect(knocks).toEqual([]);
-    expect(blamed).toHaveLength(4);
-    expect(downloads.log).toEqual(Array.from({ length: 4 }, () => 'resume 1'));
-  },
-);
+const UNSURE = [{ referrer: 'https://members.example/list' }, { isContained: true }, { bytesReceived: 0 }];
+
+it.each(UNSURE)('resumes a download once where a refusal of the add-on says little: %j', async (patch) => {
+  const { mend, downloads } = start({ statuses: [403] });
+  downloads.change(1, patch);
+  for (let turn = 0; turn < 6; turn += 1) await mend.follow(1);
+  expect(downloads.log).toEqual(['resume 1']);
+});
+
+it.each(UNSURE)('waits for a network that is away, whoever the site gives it to: %j', async (patch) => {
+  const { mend, downloads, knocks } = start({ statuses: [undefined, undefined, 403] });
+  downloads.change(1, patch);
+  await mend.follow(1);
+  expect(knocks.filter((one) => one.endsWith('ms'))).toEqual(['1000 ms', '4000 ms']);
+  expect(downloads.log).toEqual(['resume 1']);
+});
+
+it('asks for the bytes that were there though Firefox says 0 after a failed resumption', async () => {
+  const { mend, downloads, knocks } = start({ statuses: [206, 503] });
+  await mend.follow(1);
+  downloads.change(1, { bytesReceived: 0 });
+  await mend.follow(1);
+  expect(knocks).toEqual([`${URL} 9`, `${URL} 9`]);
+  expect(downloads.log).toEqual(['resume 1']);
+});
 
 it('lets a download go on when its site answers again, and asks for it less and less often', async () => {
   const silent = start({ statuses: [undefined] });

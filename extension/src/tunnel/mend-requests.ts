@@ -38,7 +38,8 @@ export class MendRequests {
   readonly #answered = new Map<string, true>();
   /** When an address was opened again in a tab. */
   readonly #reopenedAtMs = new Map<string, number>();
-  readonly #tried = new Map<number, { readonly bytes: number; readonly times: number }>();
+  /** Tries of a download with so many bytes. */
+  readonly #tried = new Map<number, { readonly bytes: number; times: number; isResumed: boolean }>();
 
   constructor(deps: MendDependencies) {
     this.#deps = deps;
@@ -70,28 +71,35 @@ export class MendRequests {
 
   /**
    * A download may have been interrupted: what comes through a tunnel goes on from the bytes that it has. The
-   * site is asked for the next one before, since Chromium gives up all of them where it does not give that;
-   * not so where there are none, or the add-on cannot ask as the browser does: with a referrer, and a
-   * container's cookies. Sites refuse who asks otherwise.
+   * site is asked for the next one before, since Chromium gives up all of them where it does not give that.
+   * Where there are none, or the add-on cannot ask as the browser does, with a referrer or a container's
+   * cookies, a refusal says little, and one resumption shows what the site says to that.
    */
   async follow(downloadId: number): Promise<void> {
     const { downloads, tunnels, knock, pause } = this.#deps;
     const download = await downloads.get(downloadId);
     if (download?.state !== 'interrupted' || download.paused || !download.canResume) return;
     if (!/^(NETWORK|SERVER)/.test(download.error ?? '')) return;
-    const { finalUrl, bytesReceived: bytes, isContained, referrer } = download;
+    const { finalUrl, isContained, referrer } = download;
     // Nobody asks for a tunnel when Chromium resumes.
     await tunnels.prepare(finalUrl);
     if ((await tunnels.viewOf(finalUrl)) === undefined) return;
     const before = this.#tried.get(downloadId);
-    const times = before?.bytes === bytes ? before.times + 1 : 1;
-    if (times > MOST_TRIES) return;
-    remember(this.#tried, downloadId, { bytes, times }, MOST_DOWNLOADS);
+    // After a failed resumption Firefox says 0.
+    const bytes = download.bytesReceived || (before?.bytes ?? 0);
+    const tried = before?.bytes === bytes ? before : { bytes, times: 0, isResumed: false };
+    tried.times += 1;
+    if (tried.times > MOST_TRIES) return;
+    remember(this.#tried, downloadId, tried, MOST_DOWNLOADS);
     await tunnels.failed(finalUrl, false);
-    const status = bytes && !isContained && !referrer ? await knock(finalUrl, bytes) : 206;
-    if (status === 206) await downloads.resume(downloadId).catch(() => undefined);
+    const status = await knock(finalUrl, bytes);
+    const isUnsure = !bytes || isContained || referrer;
+    if (status === 206 || (status !== undefined && isUnsure && !tried.isResumed)) {
+      tried.isResumed = true;
+      await downloads.resume(downloadId).catch(() => undefined);
+    }
     if (status !== undefined) return;
-    await pause(FIRST_WAITS_MS[times] ?? 0);
+    await pause(FIRST_WAITS_MS[tried.times] ?? 0);
     await this.follow(downloadId);
   }
 }

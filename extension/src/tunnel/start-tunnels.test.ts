@@ -247,13 +247,17 @@ it.each<[string, (tunnels: Tunnels) => Promise<void>]>([
     startChromium();
     const host = `${how.replace(' ', '-')}.example`;
     const url = `https://${host}/a.iso`;
-    const downloads = new FakeDownloads(download({ ...CUT, url, referrer: `https://${host}/` }));
+    const downloads = new FakeDownloads(download({ ...CUT, url }));
     const scripts: string[] = [];
     downloads.onResume = async () => void scripts.push(browser.script);
     const { tunnels, mend } = start([host], downloads);
     await tunnels.prepare(url);
     expect(await tunnels.viewOf(url)).toEqual({ chain: ['d1'] });
     await ends(tunnels);
+    const others = fetch;
+    const toAnyone = async (place: string, init?: RequestInit) =>
+      place === url ? new Response('x', { status: 206 }) : others(place, init);
+    vi.stubGlobal('fetch', toAnyone);
     expect(browser.script).toBe('');
     expect(await tunnels.viewOf(url), 'what the popup says').toBeUndefined();
     await mend.follow(1);
