@@ -101,14 +101,17 @@ test('an origin that redirects to a private address is refused with the code', a
   expect(answer.headers.get('longhaul-error')).toMatch(/^(target-not-public|address-not-allowed)$/);
 });
 
-test('who goes on with a file of an origin that asks for a login is refused with the code, who begins is led to it', async ({
+test('who begins with a file of an origin that asks for a login, or names no version of it, is led to it; others are refused with the code', async ({
   world,
 }) => {
   const link = world.masterLink(`${world.originUrl}/members/x.bin`);
-  const resumed = await fetch(link, { headers: { Range: 'bytes=7-' } });
-  expect([resumed.status, resumed.headers.get('longhaul-error')]).toEqual([403, 'origin-needs-login']);
-  const begun = await fetch(link);
-  expect([begun.status, new URL(begun.url).origin]).toEqual([401, world.originUrl]);
+  const part = { Range: 'bytes=7-' };
+  for (const headers of [new Headers(), new Headers(part)]) {
+    const led = await fetch(link, { headers });
+    expect([led.status, new URL(led.url).origin]).toEqual([401, world.originUrl]);
+  }
+  const resumed = await fetch(link, { headers: { ...part, 'If-Range': '"v1"' } });
+  expect([resumed.status, resumed.headers.get('longhaul-error')]).toEqual([503, 'origin-needs-login']);
 });
 
 test('a depot killed in the middle of a body does not reach the client', async ({ world }) => {
