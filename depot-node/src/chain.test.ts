@@ -250,11 +250,14 @@ describe.each(await testPlanes())('with a relay of %s,', (kind, splice) => {
       await fetchRaw(overlay.relayUrl(`${overlay.originUrl}/sized.bin`));
       await overlay.depot('d1').depot.close(0);
       const beats = overlay.master.requests.filter((entry) => entry.path === '/v1/depots/d1/heartbeat');
-      expect(beats.at(-1)?.body).toMatchObject({
-        draining: true,
-        sizes: expect.arrayContaining([expect.objectContaining({ sizeBytes: file.length })]),
-        links: expect.arrayContaining([{ to: 'd2', rttMs: expect.any(Number) }]),
+      expect(beats.at(-1)?.body).toMatchObject({ draining: true });
+      // A busy machine may have told of some of it in the beat before.
+      const told = beats.flatMap(({ body }) => {
+        const { sizes, links } = body as { sizes: unknown[]; links: unknown[] };
+        return [...sizes, ...links];
       });
+      expect(told).toContainEqual(expect.objectContaining({ sizeBytes: file.length }));
+      expect(told).toContainEqual(expect.objectContaining({ to: 'd2', rttMs: expect.any(Number) }));
       await overlay.addDepot('d1');
     });
   });
