@@ -227,8 +227,12 @@ function unusable(path: string, cause: unknown): LonghaulError {
  */
 export function removeCutSaves(path: string): void {
   for (const name of readdirSync(path)) {
-    // What cannot be removed is in nobody's way.
-    if (TEMPORARY.test(name)) rmSync(join(path, name), { force: true });
+    if (!TEMPORARY.test(name)) continue;
+    try {
+      rmSync(join(path, name), { force: true });
+    } catch {
+      // What cannot be removed is in nobody's way.
+    }
   }
 }
 

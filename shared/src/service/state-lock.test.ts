@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -62,6 +62,13 @@ test('what saves have left that were cut is gone when a folder is locked, and no
   writeFileSync(join(folder, left[0] ?? ''), '');
   expect(await text(holder(folder).stdout)).toMatch(/^state-in-use/);
   expect(readdirSync(folder)).toContain(left[0]);
+});
+
+test('a folder is locked also where something that looks like a cut save cannot be removed', async () => {
+  const folder = testFolder();
+  mkdirSync(join(folder, 'facts.jsonl.0123456789ab.tmp'));
+  await held(holder(folder));
+  expect(readdirSync(folder)).toContain('lock');
 });
 
 test('a folder in which nothing can be locked is refused as unusable', async () => {
