@@ -2,12 +2,12 @@ import type { Duplex } from 'node:stream';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import type { AnswerEvents, AnswerReader, BodyOrder, ReadAnswers } from '../relay/answer-reader.ts';
 import { endConnection, resetConnection } from '../sockets/reset.ts';
+import { SilenceTimer } from '../sockets/silence-timer.ts';
 import type { AskOptions, Conversation, OriginRequest } from './conversation.ts';
 import { type BodyRead, MOST_INTERIM_ANSWERS, type ReadOptions, type TakenBody } from './exchange.ts';
 import type { OpenStream } from './origin-connection.ts';
 import { parseAnswerHead } from './parse-answer-head.ts';
 import type { AnswerHead } from './representation.ts';
-import { SilenceTimer } from './silence-timer.ts';
 import { StreamAnswers } from './stream-answers.ts';
 
 /**

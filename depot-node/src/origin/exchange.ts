@@ -4,9 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
 import type { BodyEnd } from '../relay/relay-plane.ts';
 import type { PendingStream } from '../sockets/pending-stream.ts';
+import { SilenceTimer } from '../sockets/silence-timer.ts';
 import { GatheredChunks } from './gathered-chunks.ts';
 import { type AnswerHead, endsWithConnection, isLength } from './representation.ts';
-import { SilenceTimer } from './silence-timer.ts';
 import { StillAtWork } from './still-at-work.ts';
 import { tinyChunks } from './tiny-chunks.ts';
 

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { resetConnection } from '../sockets/reset.ts';
+import { SilenceTimer } from '../sockets/silence-timer.ts';
 import { suspendIdleTimeouts } from './prepare-ends.ts';
 import type {
   BodyEnd,
@@ -48,17 +49,17 @@ export function streamTunnel(
     };
     let lastMoveMs = performance.now();
     let limitMs = options.silenceMs;
-    let silence = setTimeout(onSilence, limitMs);
+    const silence = new SilenceTimer();
     const waitFor = (nextMs: number) => {
       limitMs = nextMs;
-      clearTimeout(silence);
-      silence = setTimeout(onSilence, limitMs);
+      silence.start(limitMs, onSilence);
     };
+    waitFor(limitMs);
     /** Begins to wait anew. */
     const awaitMove = () => {
       lastMoveMs = performance.now();
       const nextMs = openDirections === 2 ? options.silenceMs : options.halfClosedSilenceMs;
-      if (nextMs === limitMs) silence.refresh();
+      if (nextMs === limitMs) silence.touch();
       else waitFor(nextMs);
     };
     const onWritten = () => {
@@ -68,7 +69,7 @@ export function streamTunnel(
     const settle = (reason?: TunnelBreak) => {
       if (settled) return;
       settled = true;
-      clearTimeout(silence);
+      silence.stop();
       options.signal.removeEventListener('abort', onAbort);
       // What still waits in a write queue has not been delivered, and is not going to be.
       const bytesUp = Math.max(0, read.up - upstream.writableLength);
@@ -148,13 +149,13 @@ export function streamBody(source: Duplex, sink: Duplex, options: BodyOptions): 
     let ending: BodyEnd | undefined;
     let settled = false;
     let waitsForSink = false;
-    let timer: NodeJS.Timeout | undefined;
+    const silence = new SilenceTimer();
 
     const restoreTimeouts = suspendIdleTimeouts(source, sink);
     const settle = (outcome: BodyEnd) => {
       if (settled) return;
       settled = true;
-      clearTimeout(timer);
+      silence.stop();
       source.pause();
       source
         .off('data', onData)
@@ -177,13 +178,11 @@ export function streamBody(source: Duplex, sink: Duplex, options: BodyOptions): 
     };
     const waitForSource = () => {
       waitsForSink = false;
-      clearTimeout(timer);
-      timer = setTimeout(() => finish('source-silent'), silenceMs);
+      silence.start(silenceMs, () => finish('source-silent'));
     };
     const waitForSink = () => {
       waitsForSink = true;
-      clearTimeout(timer);
-      timer = setTimeout(() => settle('sink-stalled'), stallMs);
+      silence.start(stallMs, () => settle('sink-stalled'));
     };
 
     const onData = (chunk: Buffer) => {
@@ -200,7 +199,7 @@ export function streamBody(source: Duplex, sink: Duplex, options: BodyOptions): 
       if (bytes === sizeBytes) {
         finish('complete');
       } else if (hasRoom) {
-        timer?.refresh();
+        silence.touch();
       } else {
         source.pause();
         waitForSink();
@@ -209,7 +208,7 @@ export function streamBody(source: Duplex, sink: Duplex, options: BodyOptions): 
     const onWritten = () => {
       if (settled) return;
       if (ending && sink.writableLength === 0) settle(ending);
-      else if (waitsForSink) timer?.refresh();
+      else if (waitsForSink) silence.touch();
     };
     const onDrain = () => {
       if (ending || settled) return;

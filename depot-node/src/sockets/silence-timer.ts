@@ -1,8 +1,15 @@
+/**
+ * How long is looked for what came while this process, or its machine, stood still: a timer that became due then
+ * fires before anything is read.
+ */
+const LAST_LOOK_MS = 20;
+
 /** Tells when nothing has come for a while. Time in which it is stopped or paused does not count. */
 export class SilenceTimer {
   #timer: NodeJS.Timeout | undefined;
   #watched: { readonly ms: number; readonly onSilent: () => void } | undefined;
   #isPaused = false;
+  #isLastLook = false;
 
   /** Begins to count, anew if it did already. */
   start(ms: number, onSilent: () => void): void {
@@ -13,20 +20,21 @@ export class SilenceTimer {
 
   /** Something has come. */
   touch(): void {
-    this.#timer?.refresh();
+    if (this.#isLastLook) {
+      this.#clear();
+      this.#count();
+    } else this.#timer?.refresh();
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#clear();
     this.#watched = undefined;
   }
 
   /** Nobody wants anything to come, until `resume`. */
   pause(): void {
     this.#isPaused = true;
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#clear();
   }
 
   resume(): void {
@@ -37,6 +45,15 @@ export class SilenceTimer {
   #count(): void {
     if (this.#isPaused || !this.#watched || this.#timer) return;
     const { ms, onSilent } = this.#watched;
-    this.#timer = setTimeout(onSilent, ms);
+    this.#timer = setTimeout(() => {
+      this.#isLastLook = true;
+      this.#timer = setTimeout(onSilent, LAST_LOOK_MS);
+    }, ms);
+  }
+
+  #clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isLastLook = false;
   }
 }
