@@ -3,11 +3,31 @@ import type { DepotFiles } from '../config-file.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * Whether clients would take the depot's certificates, now and for a while. That they are for its names is
- * seen when they are read.
+ * Whether clients would take the depot's certificates, now and for a while, and whether they need one. That
+ * they are for its names is seen when they are read.
  */
-export function checkCertificates(files: Pick<DepotFiles, 'tls' | 'groupTls'>, nowMs: number): Finding[] {
-  return [...checkOne('tls', files.tls, nowMs), ...checkOne('entryGroup.tls', files.groupTls, nowMs)];
+export function checkCertificates(files: CertifiedFiles, nowMs: number): Finding[] {
+  return [
+    ...checkNeed(files),
+    ...checkOne('tls', files.tls, nowMs),
+    ...checkOne('entryGroup.tls', files.groupTls, nowMs),
+  ];
+}
+
+interface CertifiedFiles extends Pick<DepotFiles, 'tls' | 'groupTls'> {
+  readonly config: { readonly master: Pick<DepotFiles['config']['master'], 'url'> };
+}
+
+function checkNeed({ tls, config }: CertifiedFiles): Finding[] {
+  if (tls || !config.master.url.startsWith('https:')) return [];
+  return [
+    {
+      level: 'warn',
+      what: 'certificate of tls',
+      found: 'there is none: clients who come by https are led to it for no https origin, and for no tunnel',
+      change: 'give it one with `tls`; without, it only stands between other depots and origins',
+    },
+  ];
 }
 
 function checkOne(key: string, material: TlsMaterial | undefined, nowMs: number): Finding[] {

@@ -107,8 +107,13 @@ describe('with a certificate', () => {
     writeFileSync(join(folder, 'cert.pem'), cert);
     writeFileSync(join(folder, 'key.pem'), key);
   });
-  const certificateLines = async (more: string, nowMs = Date.now) => {
-    const config = configFile('http://127.0.0.1:1', 'secret', `${TLS}${more}`);
+  const certificateLines = async (
+    more: string,
+    nowMs = Date.now,
+    master = 'http://127.0.0.1:1',
+    tls = TLS,
+  ) => {
+    const config = configFile(master, 'secret', `${tls}${more}`);
     const { lines } = await doctor(['--config', config], silent, nowMs);
     return lines.filter((line) => line.includes('certificate'));
   };
@@ -129,6 +134,13 @@ describe('with a certificate', () => {
     expect(await certificateLines('', () => Date.UTC(2100, 1))).toEqual([
       expect.stringMatching(/^fail .*the certificate has expired at 2099-12-31T.* {2}-> {2}renew it/),
     ]);
+  });
+
+  test('warns where there is none and clients come by https', async () => {
+    expect(await certificateLines('', Date.now, 'https://127.0.0.1:1', '')).toEqual([
+      expect.stringMatching(/^warn .*certificate of tls +there is none: clients who come by https .* {2}-> /),
+    ]);
+    expect(await certificateLines('', Date.now, 'http://127.0.0.1:1', '')).toEqual([]);
   });
 
   test('fails where it is for another host than the one that others dial', async () => {

@@ -193,6 +193,7 @@ function reasonsOf(init: DecisionInit, weighed: Weighed, choice: Choice): string
       depots,
       avoid: query.avoid ?? [],
       isEntry: (depot) => map.isEntry(depot),
+      isSecureEnough: (depot) => map.isSecureEnough(depot),
       isReached: candidates.wider()?.isReached ?? (() => false),
     }),
   ];

@@ -25,7 +25,10 @@ export interface PlannerMap {
 
 /** What is asked of a map. */
 interface MapQuery
-  extends Pick<RouteQuery, 'sizeBytes' | 'originTls' | 'depotBreaksPerSecond' | 'ends' | 'calibration'> {
+  extends Pick<
+    RouteQuery,
+    'sizeBytes' | 'originTls' | 'needsTlsEntry' | 'depotBreaksPerSecond' | 'ends' | 'calibration'
+  > {
   /** The depot that the client is at already; left out where it is still to be chosen. */
   readonly entry?: string;
 }
@@ -60,7 +63,7 @@ export class DownloadMap {
       isUsable: (id: string) => byId.has(id),
       isInReach: (id: string) => {
         const depot = byId.get(id);
-        return depot !== undefined && this.#fitsFamily(depot);
+        return depot !== undefined && this.isSecureEnough(depot) && this.#fitsFamily(depot);
       },
       isEntryGiven: query.entry !== undefined,
     };
@@ -83,11 +86,17 @@ export class DownloadMap {
   }
 
   /**
-   * Whether the client can be led to a depot: that may be reached by the family by which the client asks, or
-   * clients of its network have come there.
+   * Whether the client can be led to a depot: that speaks TLS where it must, and may be reached by the family
+   * by which the client asks, or clients of its network have come there.
    */
   isEntry(depot: PlanningDepot): boolean {
+    if (!this.isSecureEnough(depot)) return false;
     return this.#fitsFamily(depot) || this.view.pair?.hasCome(depot.id) === true;
+  }
+
+  /** Whether the leg to a client from a depot would have all the secrecy that the download asks for. */
+  isSecureEnough({ tls }: Pick<PlanningDepot, 'tls'>): boolean {
+    return tls || this.#query.needsTlsEntry !== true;
   }
 
   /**

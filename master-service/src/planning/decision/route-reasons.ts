@@ -51,6 +51,8 @@ interface DepotFacts {
   readonly avoid: readonly string[];
   /** Whether the client can be led to it. */
   readonly isEntry: (depot: PlanningDepot) => boolean;
+  /** Whether its leg to the client has the secrecy that the download asks for. */
+  readonly isSecureEnough: (depot: PlanningDepot) => boolean;
   /** Whether known links lead from an end over usable depots to this one. */
   readonly isReached: (from: EndName, id: string) => boolean;
 }
@@ -208,13 +210,18 @@ function measurements(links: readonly LinkEstimate[]): string[] {
 }
 
 /** Of every depot that no chain could pass, or begin with, why. */
-export function explainLeftOut({ depots, avoid, isEntry, isReached }: DepotFacts): string[] {
+export function explainLeftOut(facts: DepotFacts): string[] {
+  const { depots, avoid, isEntry, isSecureEnough, isReached } = facts;
   return depots.flatMap((depot) => {
     const { id, state, onlyFamily } = depot;
     if (avoid.includes(id)) return [`Left out: ${id}, which the client avoids.`];
     if (state === 'lost') return [`Left out: ${id}, which sends no heartbeats.`];
     if (state === 'unproved') return [`Left out: ${id}, which has not proved its address.`];
     if (state === 'draining') return [`Left out: ${id}, which takes no new downloads.`];
+    if (!isSecureEnough(depot))
+      return [
+        `Left out as entry depot: ${id}, which speaks no TLS: the client would lose that of its download.`,
+      ];
     if (!isEntry(depot))
       return [`Left out as entry depot: ${id}, which clients reach by ${onlyFamily} alone.`];
     const lacking = ([CLIENT, ORIGIN] as const).find((end) => !isReached(end, id));

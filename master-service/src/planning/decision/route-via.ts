@@ -25,6 +25,9 @@ export function routeVia({ senders, query, via, map, usable }: ViaInit): Result<
   const chain = via.toReversed();
   const missing = chain.find((id) => !usable.some((depot) => depot.id === id));
   if (missing !== undefined) return refuse('bad-options', `the depot ${missing} is not up`);
+  const entry = usable.find(({ id }) => id === chain[0]);
+  if (entry && !map.isSecureEnough(entry))
+    return refuse('bad-options', `the depot ${entry.id} speaks no TLS, as the entry depot here must`);
   const assumed = map.assumedLink;
   const legs = chainLegs(chain, (nearClient, nearOrigin) =>
     legOf(map.link(nearClient, nearOrigin) ?? assumed, nearOrigin, senders),

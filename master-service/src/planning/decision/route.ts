@@ -20,6 +20,8 @@ export interface RouteQuery {
   /** Nobody knows the size: a chain is taken where it gains over all sizes that a file often has, up to this one. */
   readonly isSizeAssumed?: boolean;
   readonly originTls: boolean;
+  /** Clients may be led only to entry depots that speak TLS. */
+  readonly needsTlsEntry?: boolean;
   /** Whom it is for, and where from; left out, `client` and `origin` stand for everybody's. */
   readonly ends?: DownloadEnds;
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */

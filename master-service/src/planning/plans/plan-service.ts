@@ -314,7 +314,8 @@ export class PlanService {
     const signalling = chooseSignalling({ wanted: options.signalling, kind, url, chain });
     // Step by step a client is led from depot to depot, each by its own name; a tunnel is one connection anyway.
     const mayBeGroups = kind === 'get' && signalling.ticketKind === 'get';
-    const group = mayBeGroups ? this.#groupRoutes.groupOf(chain[0], nowMs) : undefined;
+    const named = mayBeGroups ? this.#groupRoutes.groupOf(chain[0], nowMs) : undefined;
+    const group = named?.tls === false && this.#chooser.needsTlsEntry(request) ? undefined : named;
     if (!group) return ok({ size, client, route: planned.value, signalling, group });
     const query = this.#chooser.rerouteQuery(request, { size, client }, nowMs);
     const route = this.#groupRoutes.fromAllOf(group, planned.value, query, nowMs);

@@ -24,7 +24,7 @@ function setUp() {
   const plan = vi.spyOn(planner, 'plan');
   const depots = ['d1', 'd2', 'd3'].map((id): PlanningDepot => ({ id, tls: false, state: 'up' }));
   const registry = { views: () => depots, failuresPerSecond: 0 };
-  const chooser = new RouteChooser({ config, planner, registry });
+  const chooser = new RouteChooser({ config, publicUrl: () => 'http://get.example', planner, registry });
   const choose = (changes: Partial<DownloadRequest> = {}, known = {}, nowMs = NOW) => {
     const url = { scheme: 'https', host: 'origin.example', port: 443, path: '/a', query: null } as const;
     const request: DownloadRequest = {
@@ -63,6 +63,7 @@ test('a page with many links is decided about twice where some of them may be us
   } as unknown as Planner;
   const config = testConfig();
   const chooser = new RouteChooser({
+    publicUrl: () => 'http://get.example',
     config: { planner: { ...config.planner, explore: { share: 0.5, mostRegret: 1 } } },
     planner,
     registry: { views: () => [], failuresPerSecond: 0 },
@@ -121,6 +122,7 @@ test('what clients of a network have said counts at once, and is nothing that ot
     prefersDirect: () => false,
   };
   const chooser = new RouteChooser({
+    publicUrl: () => 'http://get.example',
     config,
     planner,
     registry: { views: () => [], failuresPerSecond: 0 },
@@ -151,6 +153,7 @@ test('a download is planned by where its host leads, if a depot has met that, an
   const kinds = ['get', 'get', 'tunnel'] as const;
   for (const [index, kind] of kinds.entries()) {
     const chooser = new RouteChooser({
+      publicUrl: () => 'http://get.example',
       config: testConfig(),
       planner,
       registry: { views: () => [], failuresPerSecond: 0 },

@@ -55,6 +55,7 @@ interface Pair {
 
 interface RouteChooserInit {
   readonly config: Pick<MasterConfig, 'planner'>;
+  readonly publicUrl: () => string;
   readonly planner: Planner;
   readonly registry: {
     readonly views: (nowMs: number) => readonly PlanningDepot[];
@@ -118,6 +119,15 @@ export class RouteChooser {
     const { leads } = this.#init;
     if (kind === 'tunnel' || !leads?.mayLead(host)) return undefined;
     return leads.of({ network: clientPrefix(address), host });
+  }
+
+  /**
+   * Whether a client loses secrecy on its way to a depot without TLS: it comes by https for what is secret up to
+   * there. Browsers and package managers refuse to be led so, and others would not tell.
+   */
+  needsTlsEntry({ url, kind }: Pick<DownloadRequest, 'url' | 'kind'>): boolean {
+    const isSecret = url.scheme === 'https' || kind === 'tunnel';
+    return isSecret && this.#init.publicUrl().startsWith('https:');
   }
 
   choose(request: DownloadRequest, known: Known, nowMs: number): Result<Route> {
@@ -189,12 +199,13 @@ export class RouteChooser {
     const lanes = kind === 'tunnel' ? { lanes: 1 } : {};
     const breaks = isWholeOnly ? { depotBreaksPerSecond: registry.failuresPerSecond } : {};
     const isSizeAssumed = source === 'assumed';
+    const needsTlsEntry = this.needsTlsEntry(request);
     const ends = this.#endsOf(request, client);
     // What was asked for there is what comes again, wherever it comes from.
     const pair = { network: clientPrefix(address), host: url.host };
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
     const learned = { taken: ways?.of(pair, nowMs) ?? [], takenDirect: ways?.direct(pair, nowMs) ?? [] };
-    const known = { ...toCarry(url, size), isSizeAssumed, ends, calibration, ...learned };
+    const known = { ...toCarry(url, size), needsTlsEntry, isSizeAssumed, ends, calibration, ...learned };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 
