@@ -60,7 +60,7 @@ async function serve(
       const isBegunAgain = failure.code === 'origin-end-unsure' && isFromBeginning(request);
       const keepsHere = job.hasWorked && !isBegunAgain;
       // A client that has left needs no answer; what its leaving broke is not a failure.
-      if (!client.left.aborted && (keepsHere || !isBetterDirect(failure, request))) throw failure;
+      if (!client.left.aborted && (keepsHere || !isBetterDirect(failure, request, target.url))) throw failure;
       return failure;
     })
     .finally(() => over.leave());

@@ -9,6 +9,7 @@ import {
   originHref,
 } from '@longhaul/shared';
 import { isRedirectedAsOfOld, mayHaveAddOn } from '@longhaul/shared/service';
+import { isHiddenName } from '../names/hidden-name.ts';
 import { StillAtWork } from '../origin/still-at-work.ts';
 import { mayBeLed } from './asked-part.ts';
 import { ownHeaders } from './client-headers.ts';
@@ -52,9 +53,14 @@ export function directAnswer(
  * cookies and logins, and goes from https to http where it likes. Not who names a version of what it has:
  * browsers do, and would drop that.
  */
-export function isBetterDirect(failure: LonghaulError, request: Pick<IncomingMessage, 'headers'>): boolean {
+export function isBetterDirect(
+  failure: LonghaulError,
+  request: Pick<IncomingMessage, 'headers'>,
+  url: OriginUrl,
+): boolean {
   const { code, blame } = failure;
   const isBadForAll = code === BAD_FOR_ALL && !(failure instanceof StillAtWork);
-  const mayBeBetter = (ERRORS[code].direct || blame === 'master') && !isBadForAll;
+  const mayBeBetter =
+    (ERRORS[code].direct || blame === 'master' || isHiddenName(failure, url)) && !isBadForAll;
   return mayBeBetter && mayBeLed(request);
 }

@@ -14,6 +14,7 @@ import {
 } from '@longhaul/shared';
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
+import { isHiddenName } from '../names/hidden-name.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
 import { busyOrigin } from '../origin/joined-part.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
@@ -237,7 +238,9 @@ export class Fetcher {
       isOfTry: (failure, route) => failure instanceof StaleWay && !busyExits.has(exitOf(route)),
       isFinal: (failure, route) => {
         signal.throwIfAborted();
-        if (!isWayFailure(failure)) return true;
+        const mayBeOtherwise =
+          isWayFailure(failure) || (failure instanceof LonghaulError && isHiddenName(failure, url));
+        if (!mayBeOtherwise) return true;
         failures.push(failure);
         this.noteFailure(book, route, failure);
         // Who thinks for so long does not think faster for the next who asks.

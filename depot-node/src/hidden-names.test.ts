@@ -1,0 +1,58 @@
+import { HEADERS } from '@longhaul/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fetchRaw } from './testing/fetch-raw.ts';
+import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
+import { startTestDns, type TestDns } from './testing/test-dns.ts';
+
+let overlay: TestOverlay;
+/** One that hides public servers, as filters do, and one that does not. */
+let [hiding, telling]: TestDns[] = [];
+
+beforeEach(async () => {
+  hiding = await startTestDns({ 'files.test': { A: ['10.0.0.1'] }, router: { A: ['10.0.0.1'] } });
+  telling = await startTestDns({ 'files.test': { A: ['127.0.0.1'] } });
+  overlay = await startTestOverlay([], (_, response) => response.end('the file'));
+  await overlay.addDepot('d2', { resolver: { servers: [telling.server] } });
+  await overlay.addDepot('d1', { resolver: { servers: [hiding.server] } });
+});
+afterEach(async () => {
+  await overlay.close();
+  await hiding?.close();
+  await telling?.close();
+});
+
+async function download(chains: readonly (readonly string[])[], host = 'files.test', headers = {}) {
+  const url = `http://${host}:${new URL(overlay.originUrl).port}/file`;
+  const answer = await fetchRaw(overlay.relayUrl(url, { chains }, 'd1'), { headers });
+  const { status, body, headers: answered } = answer;
+  return { status, code: answered[HEADERS.error], location: answered.location, body: body.toString() };
+}
+
+describe('a name for which the entry depot has only a private address', () => {
+  test('is asked for over the other chains', async () => {
+    const chains = [['d1'], ['d1', 'd2']];
+    expect(await download(chains)).toMatchObject({ status: 200, body: 'the file' });
+  });
+
+  test('is left to a client that can ask for it, where there is no other chain', async () => {
+    expect(await download([['d1']])).toMatchObject({
+      status: 307,
+      code: 'address-not-allowed',
+      location: expect.stringContaining('files.test'),
+    });
+    expect(overlay.originConnections()).toBe(0);
+  });
+
+  test('is to be asked for later by who goes on with what he has', async () => {
+    const rest = { range: 'bytes=2-', 'if-range': '"v1"' };
+    expect(await download([['d1']], 'files.test', rest)).toMatchObject({ status: 503 });
+  });
+
+  test('is refused where that is an address, or a name of no internet', async () => {
+    for (const host of ['10.0.0.1', 'router'])
+      expect(await download([['d1'], ['d1', 'd2']], host)).toMatchObject({
+        status: 403,
+        code: 'address-not-allowed',
+      });
+  });
+});
