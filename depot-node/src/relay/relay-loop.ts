@@ -9,15 +9,16 @@ import type { Mail } from './mail.ts';
 import { createPipePool } from './pipe-pool.ts';
 import { ThreadDigests } from './thread-digests.ts';
 import { ThreadMerges } from './thread-merges.ts';
-import type {
-  AnswersCommand,
-  EndSpec,
-  FlowEnd,
-  FlowProgress,
-  ListenCommand,
-  SecureCommand,
-  ThreadCommand,
-  ThreadReport,
+import {
+  type AnswersCommand,
+  type EndSpec,
+  type FlowEnd,
+  type FlowProgress,
+  finishedWithNothing,
+  type ListenCommand,
+  type SecureCommand,
+  type ThreadCommand,
+  type ThreadReport,
 } from './thread-message.ts';
 import { ThreadTls } from './thread-tls.ts';
 import { createTunnelFlow } from './tunnel-flow.ts';
@@ -146,8 +147,7 @@ export function runRelayLoop(init: LoopComponents): void {
   const listen = (command: ListenCommand) => {
     if (tls) start(tls.listen(command));
     else {
-      const none = { bytesUp: 0, bytesDown: 0, rest: undefined };
-      report({ type: 'finished', id: command.id, end: 'relay-failed', ...none });
+      report(finishedWithNothing(command.id, 'relay-failed'));
       kernel.close(command.descriptor);
     }
   };
@@ -158,16 +158,8 @@ export function runRelayLoop(init: LoopComponents): void {
       if (!tls) throw new Error('no OpenSSL');
       start(tls.begin(command));
     } catch (failed) {
-      const failure = { isBroken: false, reason: failed instanceof Error ? failed.message : String(failed) };
-      report({
-        type: 'finished',
-        id: command.id,
-        end: 'broke',
-        bytesUp: 0,
-        bytesDown: 0,
-        rest: undefined,
-        failure,
-      });
+      const reason = failed instanceof Error ? failed.message : String(failed);
+      report(finishedWithNothing(command.id, 'broke', { isBroken: false, reason }));
       kernel.close(command.descriptor);
     }
   };
@@ -176,9 +168,8 @@ export function runRelayLoop(init: LoopComponents): void {
   const addAnswers = (command: AnswersCommand) => {
     const answers = merges.add(command);
     if (answers) return start(answers);
-    const { id, source } = command;
-    report({ type: 'finished', id, end: 'cancelled', bytesUp: 0, bytesDown: 0, rest: undefined });
-    makeEnd(source, 'source').close();
+    report(finishedWithNothing(command.id, 'cancelled'));
+    makeEnd(command.source, 'source').close();
   };
 
   const start = (flow: Flow) => {

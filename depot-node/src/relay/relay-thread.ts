@@ -6,28 +6,29 @@ import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
 import { Mail } from './mail.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
-import type {
-  AbandonCommand,
-  AcceptedReport,
-  AnswersCommand,
-  BeginCommand,
-  BegunReport,
-  BodyCommand,
-  CertificateCommand,
-  ContextCommand,
-  EndSpec,
-  FlowReport,
-  GivenAway,
-  ListenCommand,
-  MergeCommand,
-  MergeEvent,
-  MergeOrder,
-  RefusedReport,
-  SecureCommand,
-  SessionCommand,
-  ThreadCommand,
-  ThreadReport,
-  TunnelCommand,
+import {
+  type AbandonCommand,
+  type AcceptedReport,
+  type AnswersCommand,
+  type BeginCommand,
+  type BegunReport,
+  type BodyCommand,
+  type CertificateCommand,
+  type ContextCommand,
+  type EndSpec,
+  type FlowReport,
+  finishedWithNothing,
+  type GivenAway,
+  type ListenCommand,
+  type MergeCommand,
+  type MergeEvent,
+  type MergeOrder,
+  type RefusedReport,
+  type SecureCommand,
+  type SessionCommand,
+  type ThreadCommand,
+  type ThreadReport,
+  type TunnelCommand,
 } from './thread-message.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
@@ -217,7 +218,7 @@ export async function startRelayThread(
           if (!onAccepted) kernel.resetOnClose(descriptor, true);
           kernel.close(descriptor);
         }
-        settle({ type: 'finished', id, end: 'relay-failed', bytesUp: 0, bytesDown: 0, rest: undefined });
+        settle(finishedWithNothing(id, 'relay-failed'));
       }
       for (const resolve of digests.values()) resolve(undefined);
       digests.clear();

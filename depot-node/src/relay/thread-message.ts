@@ -306,3 +306,13 @@ export interface FlowReport {
 
 /** `complete` for both kinds; the others as in `TunnelOutcome.reason` or `BodyOutcome.outcome`. */
 export type FlowEnd = BodyEnd | TunnelBreak | 'broke';
+
+/** The end of a flow that has moved nothing, because it never began, or of which nobody can say what it moved. */
+export function finishedWithNothing(
+  id: number,
+  end: FlowEnd,
+  failure?: NonNullable<FlowReport['failure']>,
+): FlowReport {
+  const nothing = { bytesUp: 0, bytesDown: 0, rest: undefined };
+  return { type: 'finished', id, end, ...nothing, ...(failure && { failure }) };
+}
