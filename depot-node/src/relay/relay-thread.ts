@@ -4,6 +4,7 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { LISTENER_GROUPS, selfSigned } from '@longhaul/shared/service';
 import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
 import type { Kernel } from '../kernel/open-kernel.ts';
+import { AwaitedReports } from './awaited-reports.ts';
 import { Mail } from './mail.ts';
 import type { RelayWorkerData } from './relay-worker.ts';
 import {
@@ -133,9 +134,9 @@ export async function startRelayThread(
   };
   const worker = new Worker(WORKER, { name: 'relay', execArgv: [], workerData, transferList: [port2] });
   const flows = new Map<number, Running>();
-  const digests = new Map<number, (digest: Uint8Array | undefined) => void>();
+  const digests = new AwaitedReports<Uint8Array | undefined>();
   /** First words that are awaited. */
-  const begins = new Map<number, (begun: BegunReport['begun']) => void>();
+  const begins = new AwaitedReports<BegunReport['begun']>();
   let nextId = 1;
   let alive = false;
   let cause: unknown;
@@ -164,12 +165,6 @@ export async function startRelayThread(
     restIfIdle();
     flow?.onFinished(report);
   };
-  const begin = (id: number, begun: BegunReport['begun']) => {
-    const resolve = begins.get(id);
-    begins.delete(id);
-    restIfIdle();
-    resolve?.(begun);
-  };
   const giveAway = ({ id, state }: GivenAway) => {
     const session = flows.get(id);
     if (state) flows.delete(id);
@@ -193,12 +188,11 @@ export async function startRelayThread(
     else if (report.type === 'accepted') flows.get(report.id)?.onAccepted?.(report);
     else if (report.type === 'refused') flows.get(report.id)?.onRefused?.(report);
     else if (report.type === 'given-away') giveAway(report);
-    else if (report.type === 'begun') begin(report.id, report.begun);
-    else if (report.type === 'digest') {
-      digests.get(report.id)?.(report.digest);
-      digests.delete(report.id);
+    else if (report.type === 'begun') {
+      begins.settle(report.id, report.begun);
       restIfIdle();
-    } else if (report.type === 'merges')
+    } else if (report.type === 'digest') digests.settle(report.id, report.digest);
+    else if (report.type === 'merges')
       for (const event of report.events) flows.get(event.id)?.onMerge?.(event);
     else if (report.type === 'progress')
       for (const [id, down, up] of report.flows) flows.get(id)?.onProgress(down, up);
@@ -220,9 +214,8 @@ export async function startRelayThread(
         }
         settle(finishedWithNothing(id, 'relay-failed'));
       }
-      for (const resolve of digests.values()) resolve(undefined);
-      digests.clear();
-      for (const id of begins.keys()) begin(id, undefined);
+      digests.settleAll(undefined);
+      begins.settleAll(undefined);
       port.close();
       kernel.close(waker);
       if (crashed) onCrash(cause);
@@ -268,10 +261,8 @@ export async function startRelayThread(
         },
         finish: async () => {
           if (!alive) return undefined;
-          const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
-          digests.set(id, resolve);
           send({ type: 'digest-finish', id });
-          return promise;
+          return digests.answerTo(id);
         },
         drop: () => {
           if (alive) send({ type: 'digest-drop', id });
@@ -302,14 +293,13 @@ export async function startRelayThread(
     rest: () => {
       if (alive) send({ type: 'rest' });
     },
-    beginTls: (command) =>
-      new Promise((resolve) => {
-        const id = nextId;
-        nextId += 1;
-        begins.set(id, resolve);
-        port.ref();
-        send({ ...command, type: 'begin', id });
-      }),
+    beginTls: async (command) => {
+      const id = nextId;
+      nextId += 1;
+      port.ref();
+      send({ ...command, type: 'begin', id });
+      return begins.answerTo(id);
+    },
     start: (command, listener) => beginFlow(command, listener).cancel,
     close: async () => {
       if (alive) {
