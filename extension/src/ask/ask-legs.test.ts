@@ -18,6 +18,12 @@ it('asks by the ticket in the download’s address, and shows the master nothing
   expect(JSON.parse(asked)).toEqual({ ticket: relayed.ok && relayed.value.ticket });
 });
 
+it('reads the legs, whatever the master tells of what came of the download', async () => {
+  const answer = { jobId: 'j', legs: LEGS, outcome: { of: 'a newer master' } };
+  const master = await serve((_request, response) => response.end(JSON.stringify(answer)));
+  expect(await askLegs(master, location(), soon())).toEqual(LEGS);
+});
+
 it('knows nothing where there is no ticket, and of a master that refuses or tells nonsense', async () => {
   expect(await askLegs('http://127.0.0.1:1', 'https://origin.example/file.iso', soon())).toBeUndefined();
   expect(await askLegs('http://127.0.0.1:1', location(), soon())).toBeUndefined();

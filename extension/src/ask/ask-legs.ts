@@ -1,9 +1,9 @@
 import {
-  legsAnswerSchema,
   originTarget,
   parseOriginUrl,
   parseRelayTarget,
   type RunningLeg,
+  runningLegsSchema,
 } from '@longhaul/shared';
 import { BARE_REQUEST } from './bare-request.ts';
 
@@ -27,7 +27,7 @@ export async function askLegs(
       ...BARE_REQUEST,
       signal,
     });
-    const answer = legsAnswerSchema.safeParse(await response.json());
+    const answer = runningLegsSchema.safeParse(await response.json());
     return response.ok && answer.success ? answer.data.legs : undefined;
   } catch {
     return undefined;

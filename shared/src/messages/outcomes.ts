@@ -121,10 +121,14 @@ export const outcomeSchema = z.object({
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
-export const legsAnswerSchema = z.object({
+/** Of what a master tells of a job, what its legs do now. */
+export const runningLegsSchema = z.object({
   jobId: z.string(),
   /** Those that depots have told of, from the client's on; empty while nothing runs. */
   legs: z.array(runningLegSchema),
+});
+
+export const legsAnswerSchema = z.extend(runningLegsSchema, {
   /** What came of it, once depots have told. */
   outcome: z.optional(outcomeSchema),
 });

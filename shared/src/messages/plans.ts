@@ -63,7 +63,9 @@ const legKnowledgeSchema = z.object({
 });
 export type LegKnowledge = z.infer<typeof legKnowledgeSchema>;
 
-const legSchema = z.extend(legKnowledgeSchema, {
+// Not by `z.extend`, which the add-on would carry for this alone.
+const legSchema = z.object({
+  ...legKnowledgeSchema.shape,
   /** Who sends on this leg and who receives: depot ids or an end's name. */
   from: z.string(),
   to: z.string(),
