@@ -3,28 +3,39 @@ import type { Plugin } from 'vite';
 /** Of the library of addresses, what the add-on never asks for: it is one object, of which no bundler knows that. */
 const UNUSED = [
   'IPv4.broadcastAddressFromCIDR',
+  'IPv4.isIPv4',
+  'IPv4.isValidCIDR',
   'IPv4.isValidCIDRFourPartDecimal',
   'IPv4.isValidFourPartDecimal',
   'IPv4.networkAddressFromCIDR',
   'IPv4.prototype.prefixLengthFromSubnetMask',
+  'IPv4.prototype.toByteArray',
+  'IPv4.prototype.toIPv4MappedAddress',
   'IPv4.subnetMaskFromPrefixLength',
   'IPv6.broadcastAddressFromCIDR',
+  'IPv6.isIPv6',
+  'IPv6.isValidCIDR',
   'IPv6.networkAddressFromCIDR',
   'IPv6.prototype.prefixLengthFromSubnetMask',
+  'IPv6.prototype.toByteArray',
   'IPv6.prototype.toFixedLengthString',
   'IPv6.subnetMaskFromPrefixLength',
+  'fromByteArray',
+  'isValidCIDR',
 ];
 const LIBRARY = /\/ipaddr\.js\/lib\/ipaddr\.js$/;
+/** Its own lines, between those that say where they are put. */
+const WRAPPED = /^\(function \(root\) \{\n([^]*?) +\/\/ Export for both[^]*\n\}\(this\)\);\s*$/;
 
 /**
- * Leaves unused functions of `ipaddr.js` out: a kilobyte of the package. Stops the build where the library
- * has changed, or something uses one.
+ * Leaves unused functions of `ipaddr.js` out, and what another kind of module needs around it: two kilobytes
+ * of the package. Stops the build where the library has changed, or something uses one.
  */
 export function leanAddresses(): Plugin {
   return {
     name: 'longhaul-lean-addresses',
     transform: (code, id) =>
-      LIBRARY.test(id) ? { code: UNUSED.reduce(without, code), map: null } : undefined,
+      LIBRARY.test(id) ? { code: asModule(UNUSED.reduce(without, code)), map: null } : undefined,
     generateBundle(_options, bundle) {
       for (const file of Object.values(bundle))
         for (const name of UNUSED) {
@@ -44,4 +55,11 @@ function without(source: string, name: string): string {
   );
   if (!assignment.test(source)) throw new Error(`The library of addresses has no ${name} any more.`);
   return source.replace(assignment, '');
+}
+
+/** The library's source as a module of the kind that all others here are. */
+function asModule(source: string): string {
+  const [, body] = WRAPPED.exec(source) ?? [];
+  if (body === undefined) throw new Error('The library of addresses is wrapped otherwise than it was.');
+  return `${body}export default ipaddr;\n`;
 }
