@@ -73,6 +73,8 @@ export async function buildExtension({
           entryFileNames: '[name].js',
           chunkFileNames: '[name].js',
           assetFileNames: '[name][extname]',
+          // One name for a thing in all files: shorter than two of which one is a letter, and readable.
+          minifyInternalExports: false,
           // What several of them need, in one file: each further one costs the package a hundred bytes and
           // more. Scripts of pages stay with their styles, whose order is that of the files.
           codeSplitting: {
