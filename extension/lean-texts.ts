@@ -3,16 +3,22 @@ import { ERRORS, type ErrorCode, type ErrorEntry } from '@longhaul/shared';
 
 /**
  * What masters say to operators and to depots alone, depots to each other, and both to who asks for what the
- * add-on never does.
+ * add-on never does, or to requests of which it reads no code: those for tunnels, for legs, and with feedback.
  */
 const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'caller-not-proved',
   'depot-address-not-allowed',
   'depot-registry-full',
+  'feedback-limited',
+  'job-unknown',
   'join-tokens-full',
+  'master-bad-answer',
+  'master-unreachable',
   'method-not-allowed',
   'name-not-listed',
   'no-other-chain',
+  'ticket-missing',
+  'ticket-other-wanted',
   'too-many-challenges',
   'via-not-allowed',
   'worker-script-refused',
