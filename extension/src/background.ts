@@ -92,6 +92,8 @@ const reports = new Reports({
   tellMaster,
   deadline,
   now,
+  // No look keeps Firefox's background awake: each would come late.
+  ...(isChromium ? { wakeAt: (timeMs: number) => wakeAt(timeMs) } : {}),
 });
 
 const lastLeft = new LastLeft(api.storage.session);
@@ -170,6 +172,7 @@ const way: Way = isChromium
 const wakeUps = new WakeUps(() => {
   void keeper.look();
   void tunnels.wake();
+  void reports.look();
 });
 const wakeAt = (timeMs: number): void => wakeUps.at(timeMs);
 const keeper = new JobKeeper({

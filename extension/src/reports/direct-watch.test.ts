@@ -67,6 +67,63 @@ describe('of downloads that run beside each other', () => {
   });
 });
 
+describe('where it is woken for looks', () => {
+  /** A download of 20 s, with a look at each of these times after its start, and whatever sleep lies between. */
+  const measured = async (looksAfterMs: readonly number[], endsAfterMs = 20_000) => {
+    const area = memoryArea();
+    const asked: number[] = [];
+    let nowMs = NOW_MS;
+    const own = () =>
+      new DirectWatch({
+        area,
+        downloads: { get: async () => download() },
+        now: () => nowMs,
+        wakeAt: (timeMs) => void asked.push(timeMs - NOW_MS),
+      });
+    await own().begin(STARTED, 'job-1', 'https://master.example');
+    for (const afterMs of looksAfterMs) {
+      nowMs = NOW_MS + afterMs;
+      // The background may be another one by then.
+      await own().look();
+    }
+    nowMs = NOW_MS + endsAfterMs;
+    return { asked, seen: await own().follow(whole) };
+  };
+
+  it('measures one through which the machine was awake', async () => {
+    const { asked, seen } = await measured([5_000, 10_000, 15_000]);
+    expect(asked).toEqual([5_000, 10_000, 15_000, 20_000]);
+    expect(seen).toMatchObject({ report: { measured: { seconds: 20 } } });
+  });
+
+  it.each([
+    ['between two looks', [5_000, 25_000, 30_000], 32_000],
+    ['before the first look', [20_000, 25_000], 30_000],
+    ['until its end', [5_000], 25_000],
+    ['while somebody set the clock back', [15_000, 5_000], 10_000],
+  ])('measures none through which the machine slept %s', async (_when, looks, endsAfterMs) => {
+    expect((await measured(looks, endsAfterMs)).seen).toBeUndefined();
+  });
+
+  it('looks no more at what the user has taken out of the list, or what has ended', async () => {
+    let found: Download | undefined = download();
+    const asked: number[] = [];
+    const own = new DirectWatch({
+      area: memoryArea(),
+      downloads: { get: async () => found },
+      now: () => NOW_MS,
+      wakeAt: (timeMs) => void asked.push(timeMs),
+    });
+    await own.begin(STARTED, 'job-1', 'https://master.example');
+    await own.begin({ ...STARTED, id: 2 }, 'job-2', 'https://master.example');
+    await own.follow(whole);
+    found = undefined;
+    await own.look();
+    await own.look();
+    expect(asked).toHaveLength(2);
+  });
+});
+
 it('measures no download that no plan was asked for', async () => {
   expect(await watch().follow(whole)).toBeUndefined();
   expect(await watch().follow(undefined)).toBeUndefined();

@@ -1,23 +1,18 @@
 import type { FeedbackRequest } from '@longhaul/shared';
 import type { tellMaster } from '../ask/tell-master.ts';
-import type { StorageArea } from '../browser/browser-api.ts';
 import type { Download } from '../browser/download.ts';
-import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { isByMaster } from '../judge/why-unfit.ts';
 import type { Settings } from '../settings/settings.ts';
-import { DirectWatch } from './direct-watch.ts';
+import { DirectWatch, type DirectWatchDependencies } from './direct-watch.ts';
 import { reportsOf } from './reports-of.ts';
 
-interface ReportDependencies {
-  /** Forgets with the browser's end. */
-  readonly area: StorageArea;
-  readonly downloads: Pick<Downloads, 'get'>;
+/** Its `area` forgets with the browser's end. */
+interface ReportDependencies extends DirectWatchDependencies {
   /** As for downloads: switched off until the user has consented. */
   readonly settings: () => Promise<Settings>;
   readonly tellMaster: typeof tellMaster;
   readonly deadline: () => AbortSignal;
-  readonly now: () => number;
 }
 
 /** The master that the user has agreed to tell how its plans go; `undefined` where he has not. */
@@ -47,6 +42,11 @@ export class Reports {
   async follow(download: Download | undefined): Promise<void> {
     const seen = await this.#direct.follow(download);
     if (seen) await this.#tell(seen.report, seen.master);
+  }
+
+  /** The time may have come that was asked for. */
+  look(): Promise<void> {
+    return this.#direct.look();
   }
 
   /** A job is whole. */
