@@ -33,6 +33,8 @@ export interface LaunchOptions {
   readonly firefoxPrefs?: Readonly<Record<string, string | number | boolean>>;
   /** More Chromium switches. */
   readonly chromiumArgs?: readonly string[];
+  /** The address of a proxy that the system names for https, as Chromium finds it on Linux. */
+  readonly systemProxy?: string;
 }
 
 export interface Viewport {

@@ -45,7 +45,7 @@ async function start(home: BrowserHome, options: LaunchOptions): Promise<Started
     chromiumSandbox: process.getuid?.() !== 0,
     viewport: options.viewport ?? DEFAULT_VIEWPORT,
     timeout: BROWSER_TIMEOUT_MS,
-    env: home.env,
+    env: { ...home.env, ...(options.systemProxy === undefined ? {} : { https_proxy: options.systemProxy }) },
     args: chromiumArguments(options),
   });
   try {

@@ -78,8 +78,8 @@ it('speaks all its languages, or the one that it was built for', async () => {
 });
 
 it.each([
-  ['chrome', ['leftDepotTaken'], ['leftContainer', 'leftSocks', 'tunnelNotAllowed']],
-  ['firefox', ['leftContainer', 'leftSocks', 'tunnelNotAllowed'], ['leftDepotTaken']],
+  ['chrome', ['leftDepotTaken', 'leftSystemProxy'], ['leftContainer', 'leftSocks', 'tunnelNotAllowed']],
+  ['firefox', ['leftContainer', 'leftSocks', 'tunnelNotAllowed'], ['leftDepotTaken', 'leftSystemProxy']],
 ] as const)(
   'has in the package for %s every sentence that it names, and none of what only the other browser meets',
   async (target, own, others) => {

@@ -1,6 +1,8 @@
 import type { TestBrowser } from '../../browsers/browser.ts';
-import { changeSettings, tunnelTo } from '../../fixtures/ask-addon.ts';
+import { launchBrowser } from '../../browsers/launch-browser.ts';
+import { backgroundStands, changeSettings, tunnelTo } from '../../fixtures/ask-addon.ts';
 import { clickLink, expectFile, expectOnDisk } from '../../fixtures/download-checks.ts';
+import { startOfficeProxy } from '../../fixtures/office-proxy.ts';
 import { openOptions } from '../../fixtures/options-page.ts';
 import { FILE_BYTES } from '../../fixtures/origin-content.ts';
 import { expect, test } from '../../fixtures/test.ts';
@@ -204,4 +206,33 @@ test('without a master a site that was chosen comes directly', async ({ user, wo
     })
     .toBe('master-silent');
   await world.overlay.restartMaster();
+});
+
+test('where the system has a proxy Chromium leads nothing past it, and says why', async ({ user, world }) => {
+  test.skip(user.kind === 'firefox', 'Firefox leads the sites alone that were chosen');
+  test.skip(process.platform !== 'linux', 'elsewhere no environment names the proxy of the system');
+  const proxy = await startOfficeProxy(world.hosts);
+  const colleague = await launchBrowser('chromium', {
+    addonDir: await world.buildAddon('chromium'),
+    hosts: world.hosts,
+    nameServer: world.nameServer,
+    ...(world.ca ? { trustedCa: world.ca } : {}),
+    systemProxy: proxy.address,
+  });
+  try {
+    await backgroundStands(colleague);
+    await choose(colleague, ['origin.test']);
+    await expect
+      .poll(async () => {
+        await colleague.goto(`${world.originUrl}/page`);
+        return tunnelTo(colleague, world.originUrl);
+      })
+      .toBe('system-proxy');
+    expect(proxy.asked).toContain(new URL(world.originUrl).host);
+    const set = await colleague.addonCall<{ levelOfControl: string }>('return chrome.proxy.settings.get({})');
+    expect(set.levelOfControl).toBe('controllable_by_this_extension');
+  } finally {
+    await colleague.close();
+    await proxy.close();
+  }
 });

@@ -36,6 +36,7 @@ export type WhyLeft =
   | 'depot-silent'
   | 'depot-refused'
   | 'depot-taken'
+  | 'system-proxy'
   | 'different-file'
   | 'finished'
   | 'warned'

@@ -6,6 +6,7 @@ import { say } from '../texts/say.ts';
 /** What one browser never meets its package has no sentence for. */
 interface OwnReasons {
   readonly 'depot-taken': 'leftDepotTaken';
+  readonly 'system-proxy': 'leftSystemProxy';
   readonly container: 'leftContainer';
   readonly socks: 'leftSocks';
 }
@@ -42,7 +43,7 @@ const REASONS = {
   'nearly-done': 'leftNearlyDone',
   'no-room': 'leftNoRoom',
   ...((isChromium
-    ? { 'depot-taken': 'leftDepotTaken' }
+    ? { 'depot-taken': 'leftDepotTaken', 'system-proxy': 'leftSystemProxy' }
     : { container: 'leftContainer', socks: 'leftSocks' }) as Partial<OwnReasons> as OwnReasons),
 } as const satisfies Readonly<Record<Exclude<WhyLeft, UntoldWhy>, string>>;
 

@@ -119,7 +119,10 @@ export class Leads {
   /** Nobody knows whether they are good for another network: none stands until it is asked for. */
   rest(): Promise<void> {
     const renewAtMs = this.#deps.now() - IDLE_MS;
-    for (const [key, lead] of this.#all) if ('tunnel' in lead) this.#all.set(key, { ...lead, renewAtMs });
+    for (const [key, lead] of this.#all) {
+      if ('tunnel' in lead) this.#all.set(key, { ...lead, renewAtMs });
+      else if (lead.left.why === 'system-proxy') this.#all.delete(key);
+    }
     return this.store();
   }
 

@@ -21,6 +21,8 @@ const browser = vi.hoisted(() => ({
   onRequest: undefined as undefined | ((request: object) => Promise<unknown>),
   urls: [] as readonly string[],
   script: undefined as string | undefined,
+  mode: 'system',
+  onError: new Set<(failed: { readonly error: string }) => void>(),
 }));
 
 vi.mock('../browser/browser-api.ts', () => ({
@@ -33,7 +35,10 @@ vi.mock('../browser/browser-api.ts', () => ({
         removeListener: () => Object.assign(browser, { onRequest: undefined, urls: [] }),
       },
       settings: {
-        get: async () => ({ levelOfControl: 'controllable_by_this_extension', value: { mode: 'system' } }),
+        get: async () => ({
+          levelOfControl: 'controllable_by_this_extension',
+          value: { mode: browser.mode },
+        }),
         set: async ({ value }: { value: { pacScript: { data: string } } }) =>
           Object.assign(browser, { script: value.pacScript.data }),
         clear: async () => Object.assign(browser, { script: undefined }),
@@ -43,12 +48,22 @@ vi.mock('../browser/browser-api.ts', () => ({
       onAuthRequired: {
         addListener: (listener: typeof browser.onAuth) => Object.assign(browser, { onAuth: listener }),
       },
+      onErrorOccurred: {
+        addListener: (listener: () => void) => browser.onError.add(listener),
+        removeListener: (listener: () => void) => browser.onError.delete(listener),
+      },
     },
   },
 }));
 
 beforeEach(() => {
-  Object.assign(browser, { onAuth: undefined, onRequest: undefined, urls: [], script: undefined });
+  Object.assign(browser, {
+    onAuth: undefined,
+    onRequest: undefined,
+    urls: [],
+    script: undefined,
+    mode: 'system',
+  });
 });
 
 const standing = (server: string, host: string, jobId = 'job'): StandingTunnel => ({
@@ -196,6 +211,57 @@ describe('Chromium', () => {
       'failed',
     );
     expect(fetched).not.toHaveBeenCalled();
+  });
+
+  describe('knows by how a name that nobody has is not found whether its system has a proxy', () => {
+    let asked: string[];
+    /** A browser whose requests end so; `undefined`: somebody answers. */
+    const failing = (error: string | undefined) =>
+      vi.stubGlobal('fetch', async (url: string) => {
+        asked.push(url);
+        if (error === undefined) return new Response(null, { status: 502 });
+        for (const hear of browser.onError) hear({ error });
+        throw new TypeError('Failed to fetch');
+      });
+
+    beforeEach(() => {
+      asked = [];
+    });
+
+    it.each([
+      ['net::ERR_NAME_NOT_RESOLVED', false],
+      ['net::ERR_INTERNET_DISCONNECTED', false],
+      // A resolver that lies.
+      ['net::ERR_CERT_COMMON_NAME_INVALID', false],
+      ['net::ERR_TUNNEL_CONNECTION_FAILED', true],
+      ['net::ERR_PROXY_CONNECTION_FAILED', true],
+      ['net::ERR_SOCKS_CONNECTION_HOST_UNREACHABLE', true],
+      ['net::ERR_CONNECTION_CLOSED', true],
+      [undefined, true],
+    ])('%s: %s', async (word, isTaken) => {
+      failing(word);
+      const proxies = new ProxyScript(async () => undefined);
+      expect(await Promise.all([proxies.takesProxies(), proxies.takesProxies()])).toEqual([isTaken, isTaken]);
+      expect(asked).toEqual(['https://longhaul.invalid/']);
+      expect(browser.onError.size).toBe(0);
+    });
+
+    it('a proxy that says nothing is one', async () => {
+      const over = new AbortController();
+      vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(over.signal);
+      vi.stubGlobal('fetch', (_url: string, { signal }: { readonly signal: AbortSignal }) => {
+        over.abort();
+        return Promise.reject(signal.reason);
+      });
+      expect(await new ProxyScript(async () => undefined).takesProxies()).toBe(true);
+    });
+
+    it.each(['direct', 'pac_script'])('asks nobody while the mode is %s', async (mode) => {
+      failing('net::ERR_TUNNEL_CONNECTION_FAILED');
+      browser.mode = mode;
+      expect(await new ProxyScript(async () => undefined).takesProxies()).toBe(false);
+      expect(asked).toEqual([]);
+    });
   });
 
   it('shows two depots their tickets at once, though both are for one name', async () => {

@@ -4,6 +4,8 @@ import type { StandingTunnel } from './leads.ts';
 export interface Proxies {
   /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
   mayLead(): Promise<boolean>;
+  /** Whether others would lose a proxy that they need as soon as anything is led. Never rejects. */
+  takesProxies(): Promise<boolean>;
   /** What these patterns are for may have tunnels from now on. */
   watch(patterns: readonly string[]): void;
   /** These tunnels stand now. Resolves when the browser knows. */

@@ -54,6 +54,11 @@ export class ProxyPerRequest implements Proxies {
     return proxies !== undefined && !OWN_PROXIES.has(set?.value.proxyType ?? '');
   }
 
+  async takesProxies(): Promise<boolean> {
+    // What is not led goes as the user has set it.
+    return false;
+  }
+
   watch(patterns: readonly string[]): void {
     const proxies = firefoxProxies();
     // With its permission the listener is gone, too.

@@ -3,6 +3,7 @@ import { api } from '../browser/browser-api.ts';
 import { remember } from '../remember.ts';
 import type { StandingTunnel } from './leads.ts';
 import type { Introduction, Proxies } from './proxies.ts';
+import { usesSystemProxy } from './system-proxy.ts';
 
 type TicketFor = (url: string, entry: StandingTunnel['tunnel']['proxy']) => Promise<string | undefined>;
 
@@ -28,6 +29,8 @@ export class ProxyScript implements Proxies {
   readonly #introduced = new Map<string, Introduced>();
   #standing: readonly StandingTunnel[] = [];
   #isListening = false;
+  /** What is being found out, for all who want to know. */
+  #usesProxy: Promise<boolean> | undefined;
 
   constructor(ticketFor: TicketFor) {
     this.#ticketFor = ticketFor;
@@ -40,6 +43,17 @@ export class ProxyScript implements Proxies {
     const { levelOfControl, value } = await api.proxy.settings.get({});
     const isOurs = levelOfControl === 'controlled_by_this_extension';
     return isOurs || (levelOfControl === 'controllable_by_this_extension' && isNoProxy(value?.mode));
+  }
+
+  /** A script can name no proxy of the system's, which Chromium does not tell: it would take it from all sites. */
+  async takesProxies(): Promise<boolean> {
+    const set = await api.proxy?.settings.get({}).catch(() => undefined);
+    // Ours has taken it away already, while a tunnel stands.
+    if (set?.value?.mode !== 'system') return false;
+    this.#usesProxy ??= usesSystemProxy().finally(() => {
+      this.#usesProxy = undefined;
+    });
+    return this.#usesProxy;
   }
 
   watch(): void {

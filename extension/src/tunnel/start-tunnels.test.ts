@@ -57,6 +57,7 @@ vi.mock('../browser/browser-api.ts', () => ({
     },
   },
 }));
+vi.mock('./system-proxy.ts', () => ({ usesSystemProxy: async () => false }));
 vi.mock('../ask/probe-file.ts', () => ({
   greetDepot: async () => {
     browser.greetings += 1;

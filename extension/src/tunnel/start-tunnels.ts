@@ -57,6 +57,7 @@ export function startTunnels({ downloads, settings, now, pause, wakeAt }: StartD
     area: api.storage.session,
     settings,
     mayLead: () => proxies.mayLead(),
+    takesProxies: () => proxies.takesProxies(),
     askMaster,
     greetDepot,
     deadline: (ms) => AbortSignal.timeout(ms),

@@ -50,6 +50,7 @@ const tunnels = (patch: Partial<TunnelDependencies> = {}) =>
     area: memoryArea(),
     settings: async () => wanted,
     mayLead: async () => true,
+    takesProxies: async () => false,
     askMaster: async (_master, { url, avoid }) => {
       asked.push({ url, ...(avoid ? { avoid } : {}) });
       return reply(url, avoid ?? []);
@@ -82,6 +83,50 @@ beforeEach(() => {
   wanted = settings({ sitesTunnel: ['members.example'] });
   reply = (url, avoid) => tunnelPlan(url, avoid.includes('d1') ? 'd2' : 'd1');
   isThere = true;
+});
+
+describe('where others would lose a proxy that they need', () => {
+  let isTaken: boolean;
+  let introduced: string[];
+  const chromium = () =>
+    tunnels({
+      isOneServerPerDepot: true,
+      takesProxies: async () => isTaken,
+      introduce: async ({ server }) => {
+        introduced.push(server);
+        return 'begun';
+      },
+    });
+
+  beforeEach(() => {
+    isTaken = true;
+    introduced = [];
+  });
+
+  it('nothing is led, nor introduced, and the popup says why', async () => {
+    const all = chromium();
+    await all.prepare(FILE);
+    expect(await all.viewOf(FILE)).toEqual({ why: 'system-proxy' });
+    expect([introduced, hasStood]).toEqual([[], false]);
+    await all.prepare(FILE);
+    nowMs += 4 * MINUTE_MS;
+    await all.prepare(FILE);
+    expect(asked, 'not again within five minutes').toHaveLength(1);
+  });
+
+  it('another network is asked about anew', async () => {
+    const all = chromium();
+    await all.prepare(FILE);
+    isTaken = false;
+    await all.rest();
+    await all.prepare(FILE);
+    expect(standing).toHaveLength(1);
+    isTaken = true;
+    await all.rest();
+    await all.prepare(FILE);
+    expect(standing, 'the tunnel of before').toEqual([]);
+    expect(await all.viewOf(FILE)).toEqual({ why: 'system-proxy' });
+  });
 });
 
 describe('a tunnel', () => {

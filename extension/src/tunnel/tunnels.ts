@@ -25,6 +25,8 @@ export interface TunnelDependencies extends EntryAliveDependencies, LeadsDepende
   readonly settings: () => Promise<Settings>;
   /** Whether the browser lets the add-on set proxies, and the user has set none of his own. */
   readonly mayLead: () => Promise<boolean>;
+  /** Whether others would lose a proxy that they need as soon as a tunnel stands. */
+  readonly takesProxies: () => Promise<boolean>;
   readonly askMaster: typeof askMaster;
   readonly pause: (ms: number) => Promise<void>;
   /**
@@ -56,7 +58,7 @@ const MOST_QUESTIONS = 2;
 const RENEW_MS = 30 * 60_000;
 /** After a failure requests go directly for so long, without a question. */
 const RETRY_MS = 30_000;
-/** After the master has said that direct is best. */
+/** After the master has said that direct is best, or where others need a proxy. */
 const NO_GAIN_MS = 5 * 60_000;
 /** So long what the user wants is not asked for again, unless somebody says that it has changed. */
 const SETTINGS_MS = 10_000;
@@ -243,7 +245,7 @@ export class Tunnels {
 
   /** Puts what the master says; nothing where nobody wants to know any more. */
   async #learn(key: string, server: OriginUrl, avoid: Set<string>): Promise<void> {
-    const { askMaster, deadline } = this.#deps;
+    const { askMaster, deadline, takesProxies } = this.#deps;
     const [leads, set] = [await this.#leads, await this.#settings()];
     if (!set || !isChosen(server, set)) return;
     const { master } = set;
@@ -256,6 +258,11 @@ export class Tunnels {
       const way = await planTunnel(server, set, [...avoid], askMaster, deadline(PLAN_MS));
       if (!(await this.#isWanted(server, { master, way }))) return;
       if ('why' in way) return put(this.#leadWithout(way, master, leads.get(key)));
+      if (await takesProxies()) {
+        const way = { why: 'system-proxy' } as const;
+        if (!(await this.#isWanted(server, { master, way }))) return;
+        return put(this.#leadWithout(way, master, leads.get(key)));
+      }
       const [entry = ''] = way.chain;
       const mayServe = await this.#mayServe(way, server);
       if (!mayServe) why = 'depot-taken';
@@ -270,12 +277,12 @@ export class Tunnels {
     return put(this.#leadWithout({ why }, master, leads.get(key)));
   }
 
-  /** A tunnel that stands goes on where the master does not say that direct is better. */
+  /** A tunnel that stands goes on where nothing says that direct is better, or that it would harm others. */
   #leadWithout(left: Left, master: string, before: Lead | undefined): Lead {
     const nowMs = this.#deps.now();
-    const isDirectBest = left.why === 'direct-is-best';
-    if (this.#stands(before) && !isDirectBest) return { ...before, renewAtMs: nowMs + RETRY_MS };
-    return { master, left, untilMs: nowMs + (isDirectBest ? NO_GAIN_MS : RETRY_MS) };
+    const isToEnd = left.why === 'direct-is-best' || left.why === 'system-proxy';
+    if (this.#stands(before) && !isToEnd) return { ...before, renewAtMs: nowMs + RETRY_MS };
+    return { master, left, untilMs: nowMs + (isToEnd ? NO_GAIN_MS : RETRY_MS) };
   }
 
   /**
