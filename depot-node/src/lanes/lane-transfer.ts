@@ -13,6 +13,7 @@ import type { LaneFetch } from './lane-fetch.ts';
 import { LaneGrowth, oneLaneBps } from './lane-growth.ts';
 import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
+import { LaneRoom } from './lane-room.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
 import { chooseAhead, chooseBlock, chooseLateFirst, type LanesAtWork } from './next-block.ts';
@@ -91,13 +92,6 @@ export interface LanesEnd {
   readonly failure?: LonghaulError | undefined;
 }
 
-/**
- * Bytes in order that wait before lanes are stopped: a third of a second of 100 Mbit/s, so that pipes do not
- * run empty.
- */
-const LONGEST_QUEUE_BYTES = 4_194_304;
-/** The same where memory is tight. */
-const LONGEST_TIGHT_QUEUE_BYTES = 131_072;
 /** So often an origin refuses a further request before it is taken for one that counts them. */
 const COUNTING_REFUSALS = 2;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
@@ -125,16 +119,11 @@ class LaneTransfer {
   readonly #growth: LaneGrowth;
   readonly #resolve: (end: LanesEnd) => void;
   readonly #carrier: LaneCarrier;
+  readonly #room: LaneRoom;
   #isOver = false;
-  /** What `memory` knows of. */
-  #notedBytes = 0;
   /** The origin counts requests: one lane asks for as much as one request is worth. */
   #isCounted = false;
   #refusals = 0;
-  /** The lanes are stopped, because too much waits for the client. */
-  #isPaused = false;
-  /** Only the lane that brings what is next goes on, because all transfers together hold too much. */
-  #isTight = false;
   #timer: NodeJS.Timeout | undefined;
   /** A lane that waits may find something to do when so much has been delivered. */
   #workAtByte = Number.POSITIVE_INFINITY;
@@ -178,6 +167,13 @@ class LaneTransfer {
       onChange: () => this.#onCarried(),
       onLeft: this.#onLeft,
     });
+    this.#room = new LaneRoom({
+      lanes: this.#lanes,
+      queue: this.#queue,
+      carrier: this.#carrier,
+      memory: init.memory,
+      observe: init.observe,
+    });
     init.onLanes?.(this.#lanes);
     this.#stopWatch =
       init.watch?.({
@@ -218,13 +214,13 @@ class LaneTransfer {
 
   /** Gives every lane that is free something to do, and plans when to look again. */
   #work(): void {
-    if (this.#isOver || this.#isPaused || this.#queue.hasAll) return;
+    if (this.#isOver || this.#room.isPaused || this.#queue.hasAll) return;
     clearTimeout(this.#timer);
     this.#fitIntoMemory();
     this.#freeLaneForNext();
     if (this.#isCounted) this.#queue.join();
     const mostLanes = this.#mostLanes();
-    let forMs = this.#isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
+    let forMs = this.#room.isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
     const { ready, untilReadyMs } = this.#rests.look();
     // Where not all may work, those that have a connection go on: others would open theirs beside it.
@@ -244,7 +240,13 @@ class LaneTransfer {
         forMs = 0;
         continue;
       }
-      const choice = chooseBlock(lane, this.#besides(lane), this.#queue, this.#init.config, this.#isTight);
+      const choice = chooseBlock(
+        lane,
+        this.#besides(lane),
+        this.#queue,
+        this.#init.config,
+        this.#room.isTight,
+      );
       if (choice.is === 'wait') {
         if (lane.isOpen) connections += 1;
         forMs = Math.min(forMs, choice.forMs);
@@ -259,7 +261,8 @@ class LaneTransfer {
       lane.isRemoved = false;
       lane.start(block);
     }
-    if (!this.#isTight && this.#busyLanes() <= mostLanes) forBytes = Math.min(forBytes, this.#askAhead());
+    if (!this.#room.isTight && this.#busyLanes() <= mostLanes)
+      forBytes = Math.min(forBytes, this.#askAhead());
     this.#workAtByte = this.#queue.headByte + forBytes;
     const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(untilReadyMs, forMs));
     this.#timer = setTimeout(() => this.#work(), nextMs);
@@ -350,8 +353,7 @@ class LaneTransfer {
     if (this.#queue.hasAll) this.#rest();
     else if (block.nextByte === block.endByte) this.#takeFromOthers(fetch);
     this.#onDelivered();
-    if (this.#carrier.isBlocked && this.#queue.readyBytes > LONGEST_TIGHT_QUEUE_BYTES)
-      this.#growth.noteWaiting();
+    if (this.#room.isClientBehind) this.#growth.noteWaiting();
     const needsOthers = this.#growth.noteBytes(bytes);
     // A block that flows is late at another time than one that does not; of one that is whole more is told at once.
     if ((isFirst && fetch.atByte < block.endByte) || needsOthers) this.#work();
@@ -413,63 +415,29 @@ class LaneTransfer {
   /** The carrier has gone on, or the client takes bytes again. */
   #onCarried(): void {
     this.#onDelivered();
-    if (this.#isOver || !this.#isPaused || this.#isQueueLong) return;
-    this.#isPaused = false;
+    if (this.#isOver || !this.#room.mayResume) return;
     this.#trials.resume();
-    for (const lane of this.#lanes) lane.resume();
-    this.#isTight = false;
+    this.#room.resume();
     this.#work();
   }
 
   /** Looks what the client has, and what waits for it. */
   #onDelivered(): void {
-    this.#noteHeld(this.#carrier.heldBytes);
+    this.#room.noteHeld();
     this.#queue.deliver(this.#carrier.headByte);
     if (this.#queue.isComplete) this.#end('complete');
     if (this.#queue.headByte >= this.#workAtByte) this.#work();
-    if (this.#isOver || this.#isPaused) return;
-    if (this.#isTight || this.#init.memory.isTight()) {
-      this.#fitIntoMemory();
-      if (this.#isTight && this.#isNextLeft) this.#work();
-    }
-    if (!this.#carrier.isBlocked || !this.#isQueueLong) return;
-    this.#isPaused = true;
+    if (this.#isOver || this.#room.isPaused) return;
+    this.#fitIntoMemory();
+    if (this.#room.isNextLeft) this.#work();
+    if (!this.#room.isFull) return;
     clearTimeout(this.#timer);
     this.#trials.pause();
-    for (const lane of this.#lanes) lane.pause();
+    this.#room.pause();
   }
 
-  #noteHeld(heldBytes: number): void {
-    if (this.#carrier.isCounted) return;
-    if (heldBytes !== this.#notedBytes) this.#init.memory.note(heldBytes - this.#notedBytes);
-    this.#notedBytes = heldBytes;
-  }
-
-  get #isQueueLong(): boolean {
-    return this.#queue.readyBytes > (this.#isTight ? LONGEST_TIGHT_QUEUE_BYTES : LONGEST_QUEUE_BYTES);
-  }
-
-  /** Stops the lanes that bring what is not next, while memory is tight. */
   #fitIntoMemory(): void {
-    const wasTight = this.#isTight;
-    this.#isTight = this.#init.memory.isTight();
-    if (!wasTight && !this.#isTight) return;
-    if (!wasTight) this.#init.observe({ type: 'lanes-tight' });
-    const [next] = this.#queue.open;
-    for (const lane of this.#lanes) {
-      if (this.#isTight && lane.fetch && !(next && lane.fetchOf(next))) lane.pause();
-      else lane.resume();
-    }
-    if (wasTight && !this.#isTight) this.#work();
-  }
-
-  /**
-   * Whether no lane brings what is next: it was left to lanes that now rest, or asked for behind what is not
-   * next, which then has to wait for room.
-   */
-  get #isNextLeft(): boolean {
-    const [next] = this.#queue.open;
-    return next !== undefined && !this.#lanes.some(({ fetch }) => fetch?.block === next);
+    if (this.#room.fitIntoMemory()) this.#work();
   }
 
   /**
@@ -477,20 +445,16 @@ class LaneTransfer {
    * that is furthest ahead takes its place.
    */
   #freeLaneForNext(): void {
-    const [next] = this.#queue.open;
-    if (!this.#isTight || !next || !this.#isNextLeft) return;
-    for (const lane of this.#lanes) if (lane.fetchOf(next)) lane.drop();
+    if (!this.#room.isNextLeft) return;
+    this.#room.takeNext();
     if (this.#rests.look().ready.length > 0 && this.#busyLanes() < this.#mostLanes()) return;
-    const startByte = ({ fetch }: Lane) => fetch?.block.startByte ?? 0;
-    const [furthest] = this.#lanes
-      .filter(({ fetch }) => fetch !== undefined)
-      .toSorted((one, other) => startByte(other) - startByte(one));
-    furthest?.drop();
+    this.#room.dropFurthest();
   }
 
   /** Whether what comes says nothing of the ways. */
   get #isHeldUp(): boolean {
-    const isStopped = this.#isOver || this.#isPaused || this.#isTight || this.#carrier.isBlocked;
+    const { isPaused, isTight } = this.#room;
+    const isStopped = this.#isOver || isPaused || isTight || this.#carrier.isBlocked;
     // At the end lanes have less and less to do.
     const isAtEnd = this.#queue.hasAll || this.#queue.uncutBytes === 0;
     const isRefused = this.#isCounted || this.#rests.isToBeLeftAlone;
