@@ -14,9 +14,10 @@ import { LaneGrowth, oneLaneBps } from './lane-growth.ts';
 import type { TransferMemory } from './lane-memory.ts';
 import { LaneRests } from './lane-rests.ts';
 import { LaneRoom } from './lane-room.ts';
+import { LaneShares } from './lane-shares.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
-import { chooseAhead, chooseBlock, chooseLateFirst, type LanesAtWork } from './next-block.ts';
+import { chooseAhead, chooseBlock, chooseLateFirst } from './next-block.ts';
 
 /** What was asked for first. */
 export interface AskedBlock extends Pick<AskedTimes, 'openedAtMs' | 'askedAtMs'> {
@@ -92,8 +93,6 @@ export interface LanesEnd {
   readonly failure?: LonghaulError | undefined;
 }
 
-/** So often an origin refuses a further request before it is taken for one that counts them. */
-const COUNTING_REFUSALS = 2;
 /** How long no lane looks for work at most: timers hold no more than 24 days. */
 const LONGEST_SLEEP_MS = 60_000;
 /** How soon a lane that waits looks again at most: what it waits for is reckoned to fractions of a millisecond. */
@@ -117,13 +116,11 @@ class LaneTransfer {
   readonly #rests: LaneRests;
   readonly #trials: LaneTrials;
   readonly #growth: LaneGrowth;
+  readonly #shares: LaneShares;
   readonly #resolve: (end: LanesEnd) => void;
   readonly #carrier: LaneCarrier;
   readonly #room: LaneRoom;
   #isOver = false;
-  /** The origin counts requests: one lane asks for as much as one request is worth. */
-  #isCounted = false;
-  #refusals = 0;
   #timer: NodeJS.Timeout | undefined;
   /** A lane that waits may find something to do when so much has been delivered. */
   #workAtByte = Number.POSITIVE_INFINITY;
@@ -163,6 +160,12 @@ class LaneTransfer {
     this.#rests = new LaneRests(this.#lanes, init);
     this.#trials = new LaneTrials(init.nowMs);
     this.#growth = new LaneGrowth({ planned: laneCount, promise: init.promise, nowMs: init.nowMs });
+    this.#shares = new LaneShares({
+      lanes: this.#lanes,
+      growth: this.#growth,
+      mostLanes: init.mostLanes,
+      onCounted: init.onCounted,
+    });
     this.#carrier = init.carry(init.part.startByte, {
       onChange: () => this.#onCarried(),
       onLeft: this.#onLeft,
@@ -178,7 +181,7 @@ class LaneTransfer {
     this.#stopWatch =
       init.watch?.({
         bytes: () => this.#comeBytes,
-        lanes: () => this.#busyLanes(),
+        lanes: () => this.#shares.busy,
         isHeldUp: () => this.#isHeldUp,
         reopen: () => this.#reopen(),
       }) ?? this.#stopWatch;
@@ -218,15 +221,15 @@ class LaneTransfer {
     clearTimeout(this.#timer);
     this.#fitIntoMemory();
     this.#freeLaneForNext();
-    if (this.#isCounted) this.#queue.join();
-    const mostLanes = this.#mostLanes();
+    if (this.#shares.isCounted) this.#queue.join();
+    const mostLanes = this.#shares.most();
     let forMs = this.#room.isTight ? ROOM_CHECK_MS : LONGEST_SLEEP_MS;
     let forBytes = Number.POSITIVE_INFINITY;
     const { ready, untilReadyMs } = this.#rests.look();
     // Where not all may work, those that have a connection go on: others would open theirs beside it.
     if (mostLanes < this.#lanes.length) ready.sort((one, other) => Number(other.isOpen) - Number(one.isOpen));
     // An origin counts connections, also those that rest.
-    let connections = this.#busyLanes();
+    let connections = this.#shares.busy;
     for (const lane of ready) {
       if (this.#growth.isAlone && lane.index > 0) continue;
       if (connections >= mostLanes) {
@@ -242,7 +245,7 @@ class LaneTransfer {
       }
       const choice = chooseBlock(
         lane,
-        this.#besides(lane),
+        this.#shares.besides(lane),
         this.#queue,
         this.#init.config,
         this.#room.isTight,
@@ -261,7 +264,7 @@ class LaneTransfer {
       lane.isRemoved = false;
       lane.start(block);
     }
-    if (!this.#room.isTight && this.#busyLanes() <= mostLanes)
+    if (!this.#room.isTight && this.#shares.busy <= mostLanes)
       forBytes = Math.min(forBytes, this.#askAhead());
     this.#workAtByte = this.#queue.headByte + forBytes;
     const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(untilReadyMs, forMs));
@@ -282,7 +285,7 @@ class LaneTransfer {
         lane.start(late);
         continue;
       }
-      const choice = lane && chooseAhead(lane, this.#besides(lane), this.#queue, this.#init.config);
+      const choice = lane && chooseAhead(lane, this.#shares.besides(lane), this.#queue, this.#init.config);
       if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
       lane?.start(choice.block);
     }
@@ -305,27 +308,9 @@ class LaneTransfer {
     return found;
   }
 
-  /** The lanes that share what one lane may take: none but itself where the origin counts requests. */
-  #besides(lane: Lane): LanesAtWork {
-    return this.#isCounted ? { lanes: [lane], isAloneForGood: true } : this.#lanesAtWork;
-  }
-
-  get #lanesAtWork(): LanesAtWork {
-    const lanes = this.#growth.isAlone ? this.#lanes.slice(0, 1) : this.#lanes;
-    return { lanes, isAloneForGood: this.#lanes.length === 1 };
-  }
-
-  #mostLanes(): number {
-    return this.#isCounted ? 1 : Math.max(1, this.#init.mostLanes?.() ?? this.#lanes.length);
-  }
-
   #usualStartMs(): number {
     const known = this.#lanes.flatMap(({ meter }) => meter.leastStartMs ?? []);
     return known.length > 0 ? Math.min(...known) : 0;
-  }
-
-  #busyLanes(): number {
-    return this.#lanes.filter(({ fetch }) => fetch !== undefined).length;
   }
 
   /** Whether a lane in service holds the others up, as far as they are measured. */
@@ -370,7 +355,7 @@ class LaneTransfer {
   #onWhole(fetch: LaneFetch, lane: Lane): void {
     lane.noteBlock(fetch);
     this.#init.onBlock?.();
-    const inService = this.#lanesAtWork.lanes.filter(({ isRemoved }) => !isRemoved);
+    const inService = this.#shares.atWork.lanes.filter(({ isRemoved }) => !isRemoved);
     const { config, promise } = this.#init;
     lane.loadBytes = adaptedLoadBytes(lane, inService, config, config.spread ? undefined : promise);
     if (lane.isMeasured && this.#trials.hasLowered(lane.index)) this.#removeDegraded(lane);
@@ -390,7 +375,7 @@ class LaneTransfer {
     }
     this.#init.observe({ type: 'lane-broke', lane: lane.index, code: failure.code });
     this.#trials.noteChange();
-    if (failure instanceof OriginBusy && lane.isProved) this.#noteCounted();
+    if (failure instanceof OriginBusy && lane.isProved) this.#shares.noteRefusal();
     if (this.#init.onBlockFailed?.(failure, lane.isProved) === true) {
       this.#rests.pause(lane);
       this.#work();
@@ -399,17 +384,6 @@ class LaneTransfer {
     const end = this.#rests.afterFailure(lane, failure);
     if (end) this.#end('upstream-broke', end);
     else this.#work();
-  }
-
-  /**
-   * An origin has refused a connection that it had answered: one that counts connections does that by chance,
-   * one that counts requests again.
-   */
-  #noteCounted(): void {
-    this.#refusals += 1;
-    if (this.#isCounted || this.#refusals < COUNTING_REFUSALS) return;
-    this.#isCounted = true;
-    this.#init.onCounted?.();
   }
 
   /** The carrier has gone on, or the client takes bytes again. */
@@ -447,7 +421,7 @@ class LaneTransfer {
   #freeLaneForNext(): void {
     if (!this.#room.isNextLeft) return;
     this.#room.takeNext();
-    if (this.#rests.look().ready.length > 0 && this.#busyLanes() < this.#mostLanes()) return;
+    if (this.#rests.look().ready.length > 0 && this.#shares.busy < this.#shares.most()) return;
     this.#room.dropFurthest();
   }
 
@@ -457,8 +431,8 @@ class LaneTransfer {
     const isStopped = this.#isOver || isPaused || isTight || this.#carrier.isBlocked;
     // At the end lanes have less and less to do.
     const isAtEnd = this.#queue.hasAll || this.#queue.uncutBytes === 0;
-    const isRefused = this.#isCounted || this.#rests.isToBeLeftAlone;
-    return isStopped || isAtEnd || isRefused || this.#busyLanes() === 0;
+    const isRefused = this.#shares.isCounted || this.#rests.isToBeLeftAlone;
+    return isStopped || isAtEnd || isRefused || this.#shares.busy === 0;
   }
 
   /** What lanes have shown was of the ways that they leave. */
