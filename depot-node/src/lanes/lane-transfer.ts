@@ -3,6 +3,7 @@ import type { AskedTimes } from '../origin/conversation.ts';
 import { OriginBusy } from '../origin/joined-part.ts';
 import type { Part } from '../origin/representation.ts';
 import type { LaneEvent } from '../plane/events.ts';
+import { askAhead } from './ask-ahead.ts';
 import { BlockQueue } from './block-queue.ts';
 import { adaptedLoadBytes, aloneLoadBytes, firstLoadBytes, headStartBytes } from './block-sizes.ts';
 import { isDegraded } from './degraded-lane.ts';
@@ -17,7 +18,7 @@ import { LaneRoom } from './lane-room.ts';
 import { LaneShares } from './lane-shares.ts';
 import { LaneTrials } from './lane-trials.ts';
 import type { LanesConfig } from './lanes-config.ts';
-import { chooseAhead, chooseBlock, chooseLateFirst } from './next-block.ts';
+import { chooseBlock } from './next-block.ts';
 
 /** What was asked for first. */
 export interface AskedBlock extends Pick<AskedTimes, 'openedAtMs' | 'askedAtMs'> {
@@ -264,48 +265,13 @@ class LaneTransfer {
       lane.isRemoved = false;
       lane.start(block);
     }
-    if (!this.#room.isTight && this.#shares.busy <= mostLanes)
-      forBytes = Math.min(forBytes, this.#askAhead());
+    if (!this.#room.isTight && this.#shares.busy <= mostLanes) {
+      const forMoreBytes = askAhead(this.#lanes, this.#shares, this.#queue, this.#init);
+      forBytes = Math.min(forBytes, forMoreBytes);
+    }
     this.#workAtByte = this.#queue.headByte + forBytes;
     const nextMs = Math.max(LEAST_SLEEP_MS, Math.min(untilReadyMs, forMs));
     this.#timer = setTimeout(() => this.#work(), nextMs);
-  }
-
-  /**
-   * Asks lanes for what they fetch next, those first that have least to do. Gives how much has to be
-   * delivered before one more.
-   */
-  #askAhead(): number {
-    for (;;) {
-      const lane = this.#leastAsked();
-      const late = lane && chooseLateFirst(lane, this.#lanes, this.#queue);
-      if (lane && late) {
-        const { nextByte: startByte, endByte } = late;
-        this.#init.observe({ type: 'block-asked-again', lane: lane.index, startByte, endByte });
-        lane.start(late);
-        continue;
-      }
-      const choice = lane && chooseAhead(lane, this.#shares.besides(lane), this.#queue, this.#init.config);
-      if (choice?.is !== 'fetch') return choice?.forBytes ?? Number.POSITIVE_INFINITY;
-      lane?.start(choice.block);
-    }
-  }
-
-  /** Of the lanes that can be asked ahead the one that has least to do. */
-  #leastAsked(): Lane | undefined {
-    const able = this.#lanes.filter(({ mayAskAhead }) => mayAskAhead);
-    const least = Math.min(...able.map(({ fetches }) => fetches.length));
-    const [first, ...others] = able.filter(({ fetches }) => fetches.length === least);
-    if (others.length === 0) return first;
-    let found = first;
-    let leastMs = first?.busyMs ?? 0;
-    for (const lane of others) {
-      const { busyMs } = lane;
-      if (busyMs >= leastMs) continue;
-      found = lane;
-      leastMs = busyMs;
-    }
-    return found;
   }
 
   #usualStartMs(): number {
