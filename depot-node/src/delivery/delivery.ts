@@ -179,10 +179,12 @@ export class Delivery {
     leg.stop();
     sender.leave();
     if (repaired) return this.#goOnWith(repaired);
-    if (end === 'complete') return this.#isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
+    if (end === 'complete')
+      return this.#download.isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
     if (end === 'sink-broke' || end === 'sink-stalled')
       return { is: 'ended', end: { outcome: 'client-left', chain } };
-    if (end === 'cancelled') return this.#hasAll ? { is: 'finishing', chain } : broke(chain, stop.reason);
+    if (end === 'cancelled')
+      return this.#download.hasAll ? { is: 'finishing', chain } : broke(chain, stop.reason);
     const isSameEnd = end === 'source-broke' && prefix?.restBytes === 0 && client.bytes === bytes;
     if (isSameEnd && this.#mayLackGoodbye(answer)) {
       this.#rest.noteUnsureEnd();
@@ -247,7 +249,7 @@ export class Delivery {
   #mayGoOn(silenceMs: number): boolean {
     const { timeouts } = this.#components.plane;
     // Everything may have come but the end of the message.
-    if (this.#hasAll) return false;
+    if (this.#download.hasAll) return false;
     if (this.#rest.mayCountConnections && silenceMs >= timeouts.silenceMs) return false;
     return silenceMs < timeouts.stallMs && this.#barren < MOST_BARREN;
   }
@@ -340,7 +342,7 @@ export class Delivery {
     if (outcome === 'complete') return { is: 'finishing', chain };
     if (outcome === 'client-left') return { is: 'ended', end: { outcome: 'client-left', chain } };
     if (outcome === 'cancelled')
-      return this.#hasAll ? { is: 'finishing', chain } : broke(chain, download.stop.reason);
+      return download.hasAll ? { is: 'finishing', chain } : broke(chain, download.stop.reason);
     // What these lanes could not do one connection may, or others at another address: also to find the
     // version that was begun. An origin that is busy, or has another version, may be so for one exit alone:
     // then the chain is left.
@@ -378,7 +380,7 @@ export class Delivery {
     const rest = this.#rest;
     const tell = this.#failoverFrom(chain, reason);
     // Everything was there but the end of the message.
-    if (this.#hasAll) return { is: 'finishing', chain };
+    if (this.#download.hasAll) return { is: 'finishing', chain };
     try {
       if (reason === 'other-bytes') rest.noteOther();
       if (rest.hasUnsureEnd) throw new LonghaulError('origin-end-unsure');
@@ -462,17 +464,6 @@ export class Delivery {
   get #isCheapToLeave(): boolean {
     // Tries are there again when this way has brought some MiB.
     return this.#rest.isCheap && !this.#download.mayLapse && !this.#repairer.isSpent;
-  }
-
-  /** Whether everything has come, as far as it is known where that ends. */
-  get #isWhole(): boolean {
-    const { missing } = this.#download;
-    return missing === undefined || missing.startByte >= missing.endByte;
-  }
-
-  /** Whether it is known where everything ends, and it has come: its last byte may have used the ticket up. */
-  get #hasAll(): boolean {
-    return this.#download.missing !== undefined && this.#isWhole;
   }
 }
 

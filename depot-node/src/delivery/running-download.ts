@@ -150,6 +150,17 @@ export class RunningDownload {
     const { part } = this;
     return part && { startByte: part.startByte + this.client.bytes, endByte: part.endByte };
   }
+
+  /** Whether everything has come, as far as it is known where that ends. */
+  get isWhole(): boolean {
+    const { missing } = this;
+    return missing === undefined || missing.startByte >= missing.endByte;
+  }
+
+  /** Whether it is known where everything ends, and it has come: its last byte may have used the ticket up. */
+  get hasAll(): boolean {
+    return this.missing !== undefined && this.isWhole;
+  }
 }
 
 /** The downloads that this depot serves as entry depot now. */
