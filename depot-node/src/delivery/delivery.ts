@@ -19,7 +19,7 @@ import { LanesAgain } from './lanes-again.ts';
 import type { LastTargets } from './last-targets.ts';
 import { leaveSlowLanes } from './leave-slow-lanes.ts';
 import type { Opening } from './open-download.ts';
-import { type Repair, type Repaired, Repairer, type RepairLimits } from './repair.ts';
+import { type Repaired, Repairer, type RepairLimits } from './repair.ts';
 import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { isRefusedToBlocks, sendOverLanes } from './send-over-lanes.ts';
@@ -88,7 +88,6 @@ export class Delivery {
     this.#head = head;
     this.#isHeadOnly = request.method === 'HEAD';
     this.#components = components;
-    this.#repairer = new Repairer(fetcher, download.book, failover, plane.steadyMs);
     const requestWith =
       (headers: IncomingHttpHeaders): RequestFor =>
       (url) => ({
@@ -106,6 +105,7 @@ export class Delivery {
       blockAt: (url) => this.#lanesAgain.blockAt(url),
       limits: failover.again,
     });
+    this.#repairer = new Repairer(fetcher, download, this.#rest, failover, plane.steadyMs);
     this.#watch = new WayWatch({
       download,
       socket: request.socket,
@@ -285,10 +285,12 @@ export class Delivery {
     if (slowBps === undefined) book.noteFailure(chain);
     else this.#download.noteSlow(chain, slowBps, plane.steadyMs());
     const asking = later ? goesOn.signal : AbortSignal.timeout(failover.silenceMs);
-    const repaired = await this.#findRest(answer, {
+    const repair = {
+      target: answer.target,
       signal: AbortSignal.any([stop, client.left, asking]),
       keptFor,
-    }).catch(() => {
+    } as const;
+    const repaired = await this.#repairer.repair(repair).catch(() => {
       // Also where nobody has refused: what was asked for in vain costs as much to ask for again.
       if (later && !asking.aborted) this.#rest.noteRefusal();
     });
@@ -386,7 +388,10 @@ export class Delivery {
       if (rest.hasUnsureEnd) throw new LonghaulError('origin-end-unsure');
       if (!rest.isPossible) throw new LonghaulError('origin-not-resumable', { detail: reason });
       if (reason !== 'refused') book.noteFailure(chain);
-      const repaired = await this.#findRest(broken, { signal: AbortSignal.any([stop, client.left]) });
+      const repaired = await this.#repairer.repair({
+        target: broken.target,
+        signal: AbortSignal.any([stop, client.left]),
+      });
       tell(repaired);
       return this.#goOnWith(repaired);
     } catch (failure) {
@@ -406,17 +411,6 @@ export class Delivery {
     this.#components.lastTargets.note(job, target, answer.target);
     const firstBlock = prefix ? undefined : this.#lanesAgain.firstBlock(answer);
     return firstBlock ? { is: 'laning', answer, firstBlock } : { is: 'sending', answer, prefix };
-  }
-
-  #findRest({ target }: FetchedAnswer, how: Pick<Repair, 'signal' | 'keptFor'>): Promise<Repaired> {
-    const { target: firstTarget } = this.#download;
-    return this.#repairer.repair({
-      target,
-      firstTarget,
-      rest: this.#rest,
-      atByte: this.#download.nextByte,
-      ...how,
-    });
   }
 
   /** A repair that begins now; gives what tells how it has ended. */

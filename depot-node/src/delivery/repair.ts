@@ -10,6 +10,7 @@ import type { Target } from '../tickets/target.ts';
 import { BusyExits } from './busy-exits.ts';
 import { RepairTime, type RepairTimeLimits } from './repair-time.ts';
 import type { RestPlan } from './rest-plan.ts';
+import type { RunningDownload } from './running-download.ts';
 
 export interface RepairLimits extends RepairTimeLimits {
   /**
@@ -24,12 +25,6 @@ export interface RepairLimits extends RepairTimeLimits {
 export interface Repair {
   /** Where the last answer came from. */
   readonly target: Target;
-  /** What the client asked for; it may lead elsewhere by now than to `target`. */
-  readonly firstTarget: Target;
-  /** How it is asked for, and what is an answer to that. */
-  readonly rest: RestPlan;
-  /** Bytes that the client has. */
-  readonly atByte: number;
   readonly signal: AbortSignal;
   /**
    * Why the last way was given up, where it stands until there is another one. Then nothing but the part will
@@ -95,7 +90,9 @@ const OTHER_SERVER_MS = 10_000;
  */
 export class Repairer {
   readonly #fetcher: Fetcher;
+  readonly #download: RunningDownload;
   readonly #book: RouteBook;
+  readonly #rest: RestPlan;
   readonly #limits: RepairLimits;
   readonly #steadyMs: () => number;
   #tries = 0;
@@ -108,9 +105,18 @@ export class Repairer {
   #changed = 0;
   readonly #busyExits: BusyExits;
 
-  constructor(fetcher: Fetcher, book: RouteBook, limits: RepairLimits, steadyMs: () => number) {
+  /** `rest`: how the rest of the download is asked for, and what is an answer to that. */
+  constructor(
+    fetcher: Fetcher,
+    download: RunningDownload,
+    rest: RestPlan,
+    limits: RepairLimits,
+    steadyMs: () => number,
+  ) {
     this.#fetcher = fetcher;
-    this.#book = book;
+    this.#download = download;
+    this.#book = download.book;
+    this.#rest = rest;
     this.#limits = limits;
     this.#steadyMs = steadyMs;
     this.#busyExits = new BusyExits(steadyMs);
@@ -150,7 +156,7 @@ export class Repairer {
         if (repair.keptFor === 'slow' || (repair.keptFor && isRefusal(failure))) throw failure;
         if (failure instanceof StillAtWork) throw failure;
         const isChanged = failure instanceof LonghaulError && failure.code === 'origin-changed';
-        isOtherName = isChanged && repair.rest.metOtherName;
+        isOtherName = isChanged && this.#rest.metOtherName;
         this.#changed = isChanged && !isOtherName ? this.#changed + 1 : 0;
         if (isChanged && (this.#changed >= CHANGED_TRIES || this.isSpent)) throw failure;
         cause = failure;
@@ -161,7 +167,7 @@ export class Repairer {
       }
       // Ways over which an origin asks for patience are left for so long. Others, be they broken, are tried
       // again meanwhile.
-      const patience = this.#busyExits.restOver(this.#ways(repair), repair.target.url);
+      const patience = this.#busyExits.restOver(this.#ways(), repair.target.url);
       if (patience?.isOfAll) cause = patience.busy;
       const mayRest = patience !== undefined && time.mayRest(patience.restMs);
       // An origin that is busy over several exits has said so once, and while it is waited for time alone counts.
@@ -184,7 +190,8 @@ export class Repairer {
    * Waits before a repair where the last way brought nothing and broke. An origin or depot that is just being
    * restarted would otherwise use up all tries within a moment.
    */
-  async #pauseBefore({ atByte, keptFor }: Repair, signal: AbortSignal): Promise<void> {
+  async #pauseBefore({ keptFor }: Repair, signal: AbortSignal): Promise<void> {
+    const atByte = this.#download.nextByte;
     this.#fruitless = atByte === this.#atByte ? this.#fruitless + 1 : 0;
     if (atByte - this.#triesFromByte >= RENEWS_TRIES_BYTES) {
       this.#tries = 0;
@@ -205,7 +212,8 @@ export class Repairer {
     try {
       return await this.#overRoutes(round, signal);
     } catch (failure) {
-      const { faultyOver: route, target, firstTarget, refusal } = round;
+      const { faultyOver: route, target, refusal } = round;
+      const { target: firstTarget } = this.#download;
       const told = repair.keptFor ? (refusal ?? failure) : failure;
       const mayBeElsewhere = !isSameServer(target, firstTarget) && !this.isSpent && !signal.aborted;
       // Whoever asks to be left alone for a while is not asked again by a way round.
@@ -236,10 +244,10 @@ export class Repairer {
           round.busyExits.add(exitOf(route));
           this.#busyExits.note(route, round.target.url, failure);
         }
-        if (round.keptFor && (isBusy || isRefusal(failure))) round.rest.noteRefusal(isBusy);
+        if (round.keptFor && (isBusy || isRefusal(failure))) this.#rest.noteRefusal(isBusy);
         if (failure instanceof LonghaulError && FAULTS_OF_SERVER.has(failure.code)) round.faultyOver = route;
         // Over each further way the whole would be made again, too.
-        if (round.keptFor && !round.rest.mayComeAlone) return true;
+        if (round.keptFor && !this.#rest.mayComeAlone) return true;
         if (failure instanceof StillAtWork) return true;
         const isOfOneWay = round.keptFor !== undefined && isRefusal(failure);
         return failure instanceof LonghaulError && ENDS_ROUND.has(failure.code) && !isOfOneWay;
@@ -249,8 +257,8 @@ export class Repairer {
   }
 
   /** The routes over which the rest may come. */
-  #ways({ rest }: Repair): Route[] {
-    return this.#book.routes().filter(({ chain }) => chain.length === 1 || !rest.needsDirectWay);
+  #ways(): Route[] {
+    return this.#book.routes().filter(({ chain }) => chain.length === 1 || !this.#rest.needsDirectWay);
   }
 
   /**
@@ -262,7 +270,7 @@ export class Repairer {
     const tried = new Set<Route>();
     const isBusy = (route: Route) =>
       busyExits.has(exitOf(route)) || this.#busyExits.isResting(route, target.url);
-    const untried = () => this.#ways(round).filter((route) => !tried.has(route) && !isBusy(route));
+    const untried = () => this.#ways().filter((route) => !tried.has(route) && !isBusy(route));
     const hasFailed = (route: Route) => this.#book.failures(route.chain) > 0;
     let hasAsked = false;
     for (;;) {
@@ -290,7 +298,9 @@ export class Repairer {
   }
 
   async #attempt(route: Route, round: Round, signal: AbortSignal, onStands: () => void): Promise<Repaired> {
-    const { target, firstTarget, rest, keptFor } = round;
+    const { target, keptFor } = round;
+    const { target: firstTarget } = this.#download;
+    const rest = this.#rest;
     const request = keptFor ? rest.requestForPart : rest.request;
     const fetchFrom = (from: Target) => this.#fetcher.overRoute(route, from, request, signal, onStands);
     let answer = await fetchFrom(target);
