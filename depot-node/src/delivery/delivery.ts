@@ -8,12 +8,12 @@ import type { AheadBook } from '../origin/ahead-book.ts';
 import type { BlockBook } from '../origin/block-book.ts';
 import { AddressRefused, joinedPart } from '../origin/joined-part.ts';
 import { headersOfVariant, headersToOrigin } from '../origin/origin-headers.ts';
-import { type AnswerHead, endsWithConnection, readPart } from '../origin/representation.ts';
+import { type AnswerHead, endsWithConnection } from '../origin/representation.ts';
 import type { UnframedBook } from '../origin/unframed-book.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { BreakReason } from '../plane/events.ts';
-import { LinkedAbort } from '../racing/linked-abort.ts';
 import type { FetchedAnswer, Fetcher, RequestFor } from '../routes/fetcher.ts';
+import { beginFailover } from './begin-failover.ts';
 import { KeptWhole } from './kept-whole.ts';
 import { LanesAgain } from './lanes-again.ts';
 import type { LastTargets } from './last-targets.ts';
@@ -23,7 +23,8 @@ import { type Repaired, Repairer, type RepairLimits } from './repair.ts';
 import { type AgainLimits, RestPlan, requestForPart } from './rest-plan.ts';
 import type { DownloadEnd, DownloadState, RunningDownload } from './running-download.ts';
 import { isRefusedToBlocks, sendOverLanes } from './send-over-lanes.ts';
-import { type PartEnd, type PartSender, type SendLimits, takePart } from './send-part.ts';
+import type { PartEnd } from './send-part.ts';
+import { WaySender } from './way-sender.ts';
 import { type WayLimits, WayWatch } from './way-watch.ts';
 
 export interface DeliveryComponents {
@@ -39,12 +40,6 @@ export interface DeliveryComponents {
   readonly lastTargets: LastTargets;
 }
 
-/** How the sending of an answer ended, and what goes on behind it where another way was there before. */
-interface SentWay {
-  readonly end: PartEnd;
-  readonly repaired?: Repaired;
-}
-
 type StateOf<Is extends DownloadState['is']> = Extract<DownloadState, { readonly is: Is }>;
 
 const REASONS = {
@@ -53,9 +48,6 @@ const REASONS = {
   'source-silent': 'silent',
   'other-bytes': 'other-bytes',
 } as const satisfies Partial<Record<PartEnd, BreakReason>>;
-
-/** Behind so many answers in a row that brought nothing, one that brings nothing either is no pause. */
-const MOST_BARREN = 3;
 
 /**
  * Sends what a client gets of a download, over as many ways as it takes. When a way breaks, goes silent or is
@@ -71,11 +63,10 @@ export class Delivery {
   readonly #rest: RestPlan;
   readonly #lanesAgain: LanesAgain;
   readonly #watch: WayWatch;
+  readonly #sender: WaySender;
   readonly #isHeadOnly: boolean;
   /** What the client is told. */
   readonly #head: AnswerHead;
-  /** Answers in a row before this one that brought the client nothing. */
-  #barren = 0;
 
   constructor(
     download: RunningDownload,
@@ -115,6 +106,14 @@ export class Delivery {
         if (failover.maxTries === 0 || !this.#rest.mayComeAlone) return 'fatal';
         return this.#isCheapToLeave ? 'free' : 'dear';
       },
+    });
+    this.#sender = new WaySender({
+      download,
+      plane,
+      limits: failover,
+      watch: this.#watch,
+      rest: this.#rest,
+      repairer: this.#repairer,
     });
   }
 
@@ -157,27 +156,10 @@ export class Delivery {
   }
 
   async #send({ answer, prefix }: StateOf<'sending'>): Promise<DownloadState> {
-    const { relay, timeouts } = this.#components.plane;
     const { chain } = answer.route;
-    const { client, missing, part, stop } = this.#download;
+    const { client, stop } = this.#download;
     const { bytes } = client;
-    const own = part && readPart(answer.head);
-    // A body that comes again may be framed in another way than the one that the client was told the length of.
-    const againBytes = prefix && missing ? prefix.restBytes + missing.endByte - missing.startByte : undefined;
-    const leg = this.#watch.leg(answer.connection.stream, answer.route, answer.target.url.host);
-    const sender = await takePart(answer, client, {
-      relay,
-      stallMs: timeouts.stallMs,
-      sizeBytes: own ? own.endByte - own.startByte : againBytes,
-      prefix,
-      onAgain: (bytes) => {
-        this.#rest.noteAgain(bytes);
-        client.noteAgain(bytes);
-      },
-    });
-    const { end, repaired } = await this.#sendOrReplace(answer, sender);
-    leg.stop();
-    sender.leave();
+    const { end, repaired } = await this.#sender.send(answer, prefix);
     if (repaired) return this.#goOnWith(repaired);
     if (end === 'complete')
       return this.#download.isWhole ? { is: 'finishing', chain } : { is: 'asking-on', answer };
@@ -204,118 +186,6 @@ export class Delivery {
   #noteNoGoodbye(): void {
     const { target } = this.#download;
     this.#components.unframedBook.noteNoGoodbye(target.url, target.client);
-  }
-
-  /**
-   * Sends an answer to its end, or until the rest of it can come over another way: a way that is silent or
-   * slow is kept until then. There are links that are good for one request, and origins that count them: over
-   * one connection a pause is only a pause.
-   */
-  async #sendOrReplace(answer: FetchedAnswer, sender: PartSender): Promise<SentWay> {
-    const { client, stop } = this.#download;
-    const firstBytes = client.bytes;
-    let mayBeSlow = true;
-    for (;;) {
-      const silenceMs = this.#watch.silenceMs();
-      const over = new LinkedAbort(stop);
-      let slowBps = 0;
-      const onSlow = (meanBps: number) => {
-        slowBps = meanBps;
-        over.abort();
-      };
-      const stopWatch = mayBeSlow ? this.#watch.slowness(answer, onSlow) : undefined;
-      const before = client.bytes;
-      const end = await this.#sendOn(sender, { signal: over.signal, silenceMs });
-      over.leave();
-      stopWatch?.();
-      if (client.bytes === before) this.#watch.noteEnd(false);
-      if (client.bytes > firstBytes) this.#barren = 0;
-      const isSlow = end === 'cancelled' && !stop.aborted;
-      const isPause = end === 'source-silent' && this.#mayGoOn(silenceMs);
-      const sent =
-        isSlow || isPause ? await this.#askBeside(answer, sender, isSlow ? slowBps : undefined) : { end };
-      if (sent.end !== 'cancelled' || sent.repaired || stop.aborted) {
-        if (client.bytes === firstBytes) this.#barren += 1;
-        return sent;
-      }
-      if (isSlow) mayBeSlow = false;
-    }
-  }
-
-  /**
-   * Whether a way may still bring something that has been silent for so long, and is no burden to those that
-   * are asked beside it.
-   */
-  #mayGoOn(silenceMs: number): boolean {
-    const { timeouts } = this.#components.plane;
-    // Everything may have come but the end of the message.
-    if (this.#download.hasAll) return false;
-    if (this.#rest.mayCountConnections && silenceMs >= timeouts.silenceMs) return false;
-    return silenceMs < timeouts.stallMs && this.#barren < MOST_BARREN;
-  }
-
-  /**
-   * Asks for the rest over another way than one that is silent, or so slow, in bits per second, and stands
-   * meanwhile. From a silent one bytes may come: then it is kept. What comes from a slow one waits in its
-   * connection. So another way begins at the client's next byte, or is not taken: one that began with what
-   * the client has would be proved to go on only behind that.
-   */
-  async #askBeside(answer: FetchedAnswer, sender: PartSender, slowBps: number | undefined): Promise<SentWay> {
-    const { failover, plane } = this.#components;
-    const { book, client, stop } = this.#download;
-    const { chain } = answer.route;
-    const { bytes } = client;
-    const keptFor = slowBps === undefined ? 'silent' : 'slow';
-    const tell = this.#failoverFrom(chain, keptFor);
-    const found = new AbortController();
-    /** Aborts when the way that is kept brings something, or has ended by itself. */
-    const goesOn = new AbortController();
-    let hasCome = false;
-    const later =
-      keptFor === 'silent' &&
-      this.#sendOn(sender, {
-        signal: AbortSignal.any([stop, found.signal]),
-        silenceMs: plane.timeouts.stallMs,
-        onCome: () => {
-          hasCome = true;
-          goesOn.abort();
-        },
-      });
-    if (later) void later.then(() => goesOn.abort());
-    if (slowBps === undefined) book.noteFailure(chain);
-    else this.#download.noteSlow(chain, slowBps, plane.steadyMs());
-    const asking = later ? goesOn.signal : AbortSignal.timeout(failover.silenceMs);
-    const repair = {
-      target: answer.target,
-      signal: AbortSignal.any([stop, client.left, asking]),
-      keptFor,
-    } as const;
-    const repaired = await this.#repairer.repair(repair).catch(() => {
-      // Also where nobody has refused: what was asked for in vain costs as much to ask for again.
-      if (later && !asking.aborted) this.#rest.noteRefusal();
-    });
-    found.abort();
-    const end = later ? await later : 'cancelled';
-    const isOver = stop.aborted || end === 'complete' || end === 'sink-broke' || end === 'sink-stalled';
-    if (repaired && !isOver && !hasCome && client.bytes === bytes) {
-      tell(repaired);
-      return { end, repaired };
-    }
-    repaired?.answer.connection.reset();
-    if (end === 'cancelled') this.#download.noteKept(chain);
-    return { end };
-  }
-
-  /** Sends on, and notes whether that brings anything. */
-  async #sendOn(sender: PartSender, limits: SendLimits): Promise<PartEnd> {
-    const { client } = this.#download;
-    const before = client.bytes;
-    const end = await sender.send(limits);
-    if (client.bytes > before) {
-      this.#watch.noteEnd(true);
-      this.#rest.noteNew();
-    }
-    return end;
   }
 
   async #lane(laning: StateOf<'laning'>, whole: KeptWhole | undefined): Promise<DownloadState> {
@@ -358,7 +228,7 @@ export class Delivery {
     const prefix = bytes > 0 ? new SkippedPrefix(bytes) : undefined;
     // What was refused would be so again.
     this.#rest.noteRefusal();
-    this.#failoverFrom(from, 'reset')({ answer, prefix });
+    beginFailover(this.#download, this.#components.plane, from, 'reset')({ answer, prefix });
     return { is: 'sending', answer, prefix };
   }
 
@@ -380,7 +250,7 @@ export class Delivery {
     const { chain } = broken.route;
     const { book, client, stop } = this.#download;
     const rest = this.#rest;
-    const tell = this.#failoverFrom(chain, reason);
+    const tell = beginFailover(this.#download, this.#components.plane, chain, reason);
     // Everything was there but the end of the message.
     if (this.#download.hasAll) return { is: 'finishing', chain };
     try {
@@ -411,23 +281,6 @@ export class Delivery {
     this.#components.lastTargets.note(job, target, answer.target);
     const firstBlock = prefix ? undefined : this.#lanesAgain.firstBlock(answer);
     return firstBlock ? { is: 'laning', answer, firstBlock } : { is: 'sending', answer, prefix };
-  }
-
-  /** A repair that begins now; gives what tells how it has ended. */
-  #failoverFrom(
-    from: Chain,
-    reason: BreakReason,
-  ): (repaired?: Pick<StateOf<'sending'>, 'answer' | 'prefix'>) => void {
-    const { observe, steadyMs } = this.#components.plane;
-    const { id: jobId } = this.#download.job;
-    const begunMs = steadyMs();
-    const atByte = this.#download.nextByte;
-    return (repaired) => {
-      const to = repaired?.answer.route.chain;
-      const isAgain = repaired?.prefix !== undefined;
-      const seconds = (steadyMs() - begunMs) / 1000;
-      observe({ type: 'failover', jobId, reason, from, to, atByte, isAgain, seconds });
-    };
   }
 
   /** A ticket that is used up meanwhile is nothing to a client that everything is on its way to. */
