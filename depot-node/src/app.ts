@@ -164,6 +164,7 @@ export function createDepot(init: DepotInit): Depot {
     },
     observe,
     nowMs,
+    steadyMs,
   });
   const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member });
   const linkTests = new LinkTests({

@@ -17,6 +17,7 @@ import type { LegSampler } from './estimates/leg-sampler.ts';
 import { isRotated, loadIdentity } from './identity.ts';
 import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { PairMacs } from './legs/pair-macs.ts';
+import { OriginReach } from './measuring/origin-reach.ts';
 import { createResolver } from './names/resolver.ts';
 import type { Observe } from './plane/events.ts';
 import { createDial } from './sockets/dial.ts';
@@ -46,6 +47,8 @@ export interface OverlayMemberInit extends Omit<DepotMaterial, 'tls' | 'groupTls
   readonly onHeard: (orders: MasterOrders) => void;
   readonly observe: Observe;
   readonly nowMs: () => number;
+  /** Milliseconds by a clock that is never set. */
+  readonly steadyMs: () => number;
 }
 
 export type OverlayMember = ReturnType<typeof createOverlayMember>;
@@ -61,13 +64,15 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const addresses = new OverlayAddresses(resolve, nowMs);
   const sources = new DepotSources();
   const trust = new Trust(init.trustedAuthorities, init.tlsEnding);
-  const dial = createDial({
+  const originReach = new OriginReach({ report: () => void membership.tell(), steadyMs: init.steadyMs });
+  const dialAny = createDial({
     sockets,
     resolve,
     policy: config.addresses,
     isOverlayAddress: (address, port) => addresses.includes(address, port),
     connectTimeoutMs: config.timeouts.connectSeconds * 1000,
   });
+  const dial = originReach.watch(dialAny);
   const client = new MasterClient({
     masterUrl: config.master.url,
     otherMasters: () => directory.masterUrls,
@@ -93,6 +98,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,
     takeOriginReports: init.takeOriginReports,
+    originReach,
     onDirectory: async (answer) => {
       await Promise.all([directory.update(answer), updateAddresses()]);
       observe({ type: 'directory', depots: answer.depots.length });

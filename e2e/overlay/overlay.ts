@@ -24,6 +24,8 @@ export interface DepotSpec {
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
+  /** Further keys of its configuration alone. */
+  readonly config?: object;
 }
 
 export interface OverlaySpec {
@@ -113,6 +115,7 @@ export async function startOverlay(spec: OverlaySpec): Promise<Overlay> {
       addresses,
       names: spec.names ?? {},
       ...spec.depotConfig,
+      ...depot.config,
     };
     return startService('depot', spec.dir, depot.id, config, placement.launchAt(depot.id));
   };

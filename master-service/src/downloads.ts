@@ -48,7 +48,7 @@ export type Downloads = ReturnType<typeof createDownloads>;
 export function createDownloads(init: DownloadsInit) {
   const { config, knowledge, keys, overlay, groups, now, random, emit } = init;
   const { facts, masters, registry, links, clients, aliases, origins, ends, sizes, caps, wishes } = knowledge;
-  const { calibrations, ways, leads } = knowledge;
+  const { calibrations, ways, leads, unreachedOrigins } = knowledge;
   const policy = new DownloadPolicy({ ...config, overlay });
   const planner = new Planner(config.planner, links, ends);
   const tickets = new TicketIssuer(config.tickets, keys, groups, (keyId) => masters.verifier(keyId));
@@ -126,6 +126,7 @@ export function createDownloads(init: DownloadsInit) {
     wishes,
     calibrations,
     leads,
+    unreachedOrigins,
     ...learned,
     evidence: (of, to, from, nowMs) =>
       ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),

@@ -47,6 +47,7 @@ export function createEventLog(log: Logger, nowMs: () => number): EmitEvent {
         : warnSeldom(event, `depot refused: ${ERRORS[event.code].message}`, event.code),
     'depot-down': line('warn', 'depot is not there any more'),
     'depot-unreached': (event) => warnSeldom(event, 'depot cannot connect to another one that is there'),
+    'origin-unreached': quiet,
     'depot-twice': (event) => warnSeldom(event, ERRORS['depot-twice'].message, event.depot),
     'depot-trust': (event) =>
       log.warn(

@@ -19,6 +19,7 @@ import { JOB_FACTS } from './outcomes/outcome-book.ts';
 import { WAY_FACTS, WayBook } from './outcomes/way-book.ts';
 import { EndLinks } from './planning/links/end-links.ts';
 import { LINK_FACTS, LinkTable } from './planning/links/link-table.ts';
+import { UNREACHED_ORIGIN_FACTS, UnreachedOrigins } from './planning/links/unreached-origins.ts';
 import { SIZE_FACTS, SizeMemory } from './planning/plans/size-memory.ts';
 import { RateCaps, SPENT_FACTS } from './policy/rate-caps.ts';
 import { MeasuredPrefixes, PREFIX_FACTS } from './prefixes/measured-prefixes.ts';
@@ -32,6 +33,7 @@ const FACT_KINDS = [
   ...CLIENT_FACTS,
   ...ALIAS_FACTS,
   ...ORIGIN_FACTS,
+  ...UNREACHED_ORIGIN_FACTS,
   ...PROBE_FACTS,
   ...SIZE_FACTS,
   ...SPENT_FACTS,
@@ -89,6 +91,7 @@ export function createKnowledge(init: KnowledgeInit) {
     clients,
     aliases,
     origins,
+    unreachedOrigins: new UnreachedOrigins(facts, origins),
     ends: new EndLinks({ links, clients, origins, windowBytes }),
     sizes: new SizeMemory(facts),
     calibrations: new Calibrations(facts),

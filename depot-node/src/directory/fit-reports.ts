@@ -1,6 +1,6 @@
 import { MAX_BODY_BYTES } from '@longhaul/shared';
 
-/** Of a heartbeat's body, kept for what it says beside reports: load, depots not reached. */
+/** Of a heartbeat's body, kept for what it says beside reports: load, depots and origins not reached. */
 const HEAD_BYTES = 4_096;
 /** What all reports of one heartbeat may take together. */
 const REPORT_BYTES = MAX_BODY_BYTES - HEAD_BYTES;

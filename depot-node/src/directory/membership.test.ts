@@ -59,6 +59,7 @@ function memberWith(enrolmentSecret: string): Membership {
     takeLinkReports: () => [],
     takeClientReports: () => [],
     takeOriginReports: () => [],
+    originReach: { untold: () => [], noteTold: () => {} },
     onDirectory: () => keepDirectory(),
     onHeard: () => {},
     onFailure: ({ code }) => failures.push(code),

@@ -9,6 +9,7 @@ import {
   LonghaulError,
   MAX_UNREACHED,
   type OriginProbe,
+  type OriginReach,
   type OriginReport,
   type RegisterRequest,
 } from '@longhaul/shared';
@@ -76,6 +77,12 @@ interface MembershipComponents {
   readonly takeClientReports: () => readonly ClientReport[];
   /** What the connections from origins showed since the last call. */
   readonly takeOriginReports: () => readonly OriginReport[];
+  /** What there is to tell of origins that cannot be connected to. */
+  readonly originReach: {
+    readonly untold: () => readonly OriginReach[];
+    /** Called with what a master has answered to. */
+    readonly noteTold: (told: readonly OriginReach[]) => void;
+  };
   readonly onDirectory: (directory: Directory) => Promise<void>;
   /** Called after each heartbeat that was answered, with what the master asks to be measured. */
   readonly onHeard: (orders: MasterOrders) => void;
@@ -275,6 +282,7 @@ export class Membership {
     const draining = this.#draining;
     const unreached = [...this.#unreached];
     const reached = [...this.#reached].slice(0, MAX_UNREACHED);
+    const originsTried = this.#components.originReach.untold();
     const load = uplink ? { uplink: uplink() } : {};
     const report = {
       activeTransfers: activeTransfers(),
@@ -285,11 +293,13 @@ export class Membership {
       ...(entryGroup === undefined ? {} : { entryGroup }),
       ...(unreached.length > 0 ? { unreached } : {}),
       ...(reached.length > 0 ? { reached } : {}),
+      ...(originsTried.length > 0 ? { originsTried: [...originsTried] } : {}),
     };
     const { test, probe, ...directory } = await client.heartbeat(report);
     this.#measurements.noteAnswered();
     for (const depot of unreached) this.#unreached.delete(depot);
     for (const depot of reached) this.#reached.delete(depot);
+    this.#components.originReach.noteTold(originsTried);
     await this.#take(directory);
     if (!this.#stopped && !draining) this.#components.onHeard({ test, probe });
   }

@@ -28,6 +28,7 @@ import type { OutcomeBook } from '../outcomes/outcome-book.ts';
 import type { Planner } from '../planning/decision/planner.ts';
 import type { PromisedChains } from '../planning/decision/route.ts';
 import type { LinkTable } from '../planning/links/link-table.ts';
+import type { UnreachedOrigins } from '../planning/links/unreached-origins.ts';
 import { plannedHost } from '../planning/plans/route-chooser.ts';
 import type { SizeMemory } from '../planning/plans/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
@@ -63,6 +64,7 @@ interface DepotServiceInit {
   readonly masters: KnownMasters;
   readonly clients: Pick<ClientTable, 'report' | 'crowdedBps'>;
   readonly origins: Pick<OriginTable, 'report'>;
+  readonly unreachedOrigins: Pick<UnreachedOrigins, 'note' | 'forgetFrom' | 'by'>;
   readonly idleLinks: Pick<IdleLinks, 'next' | 'noteSent'>;
   readonly outcomes: Pick<OutcomeBook, 'report' | 'isTrusted'>;
   readonly leads: Pick<LedHosts, 'noteFollowUp' | 'of'>;
@@ -87,6 +89,7 @@ export class DepotService {
     if (!registered.ok) return registered;
     this.#init.emit({ type: 'depot-registered', depot: request.id });
     this.#init.links.unreached.forgetFrom(request.id, nowMs);
+    this.#init.unreachedOrigins.forgetFrom(request.id, nowMs);
     await this.#init.prover.prove(request.id);
     return ok(this.#directory(request.id, nowMs));
   }
@@ -102,7 +105,7 @@ export class DepotService {
 
   /** Takes in state, link estimates and sizes of the process that counts; `depot-twice`, `depot-unknown`. */
   hear(id: string, heartbeat: HeartbeatRequest, stamp: RequestStamp, nowMs: number): Result<Directory> {
-    const { registry, prover, downChecks, links, idleLinks, probes, emit } = this.#init;
+    const { registry, prover, downChecks, links, unreachedOrigins, idleLinks, probes, emit } = this.#init;
     const heard = registry.hear(id, heartbeat, stamp, nowMs);
     if (!heard.ok) {
       if (registry.view(id, nowMs)?.problem === 'depot-twice') emit({ type: 'depot-twice', depot: id });
@@ -115,6 +118,9 @@ export class DepotService {
       downChecks.noteReached(other, id);
       links.unreached.noteReached(id, other, nowMs);
     }
+    for (const tried of heartbeat.originsTried ?? [])
+      if (unreachedOrigins.note(id, tried, nowMs))
+        emit({ type: 'origin-unreached', depot: id, host: tried.host });
     emit({ type: 'depot-heard', depot: id });
     // One that takes its leave does not answer any more.
     if (!heartbeat.draining) void prover.prove(id);
@@ -206,12 +212,14 @@ export class DepotService {
     nowMs: number,
   ): Result<PromisedChains> {
     if (!this.#followUps.takePlan(entry, nowMs)) return busyFor(entry);
-    const { planner, registry, sizes, leads, assumedSizeBytes } = this.#init;
+    const { planner, registry, sizes, leads, unreachedOrigins, assumedSizeBytes } = this.#init;
     const sizeBytes = sizes.recall(urlHashOf(url)) ?? assumedSizeBytes;
+    const led = leads.of({ host: url.host });
     const query = {
       sizeBytes,
       originTls: url.scheme === 'https',
-      ends: { origin: plannedHost(url.host, leads.of({ host: url.host })) },
+      ends: { origin: plannedHost(url.host, led) },
+      notExits: unreachedOrigins.by(led ? [url, led] : [url], nowMs),
       entry,
       avoid,
       lanes,

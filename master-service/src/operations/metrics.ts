@@ -110,6 +110,11 @@ export function createMetrics({
     'Depots that another one could not connect to, although they were there',
     [],
   );
+  const unreachedOrigins = counter(
+    'origins_unreached_total',
+    'Origins that a depot could not connect to, so that no chain to them ends there for a while',
+    [],
+  );
   const connections = counter(
     'connections_refused_total',
     'Connections closed at once, by the bound they were over',
@@ -228,6 +233,7 @@ export function createMetrics({
     'depot-twice': () => {},
     'depot-down': () => downs.inc(),
     'depot-unreached': () => unreached.inc(),
+    'origin-unreached': () => unreachedOrigins.inc(),
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
     'connection-refused': ({ bound }) => connections.inc({ bound }),

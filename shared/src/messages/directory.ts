@@ -1,7 +1,7 @@
 /** What a master tells its depots: the overlay as it is, and what they are to do. */
 import * as z from 'zod/mini';
 import { MAX_TEST_BYTES } from '../wire/protocol.ts';
-import { base64url, count, depotId, MAX_REVOKED_KEYS, originHost, publicKey } from './fields.ts';
+import { base64url, count, depotId, MAX_REVOKED_KEYS, originHost, originPort, publicKey } from './fields.ts';
 
 const depotEntrySchema = z.object({
   id: depotId,
@@ -56,9 +56,7 @@ export const directorySchema = z.object({
    * To a heartbeat: an origin whose distance nobody knows, to which this depot shall open and close a
    * connection now.
    */
-  probe: z.optional(
-    z.object({ host: originHost, port: z.number().check(z.int(), z.minimum(1), z.maximum(65535)) }),
-  ),
+  probe: z.optional(z.object({ host: originHost, port: originPort })),
 });
 export type OriginProbe = NonNullable<z.infer<typeof directorySchema>['probe']>;
 export type LinkTest = NonNullable<z.infer<typeof directorySchema>['test']>;

@@ -31,6 +31,7 @@ export const publicKey = z.string().check(z.regex(PUBLIC_KEY));
 export const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]+$/), z.maxLength(256));
 /** Canonical, an IPv6 literal without brackets. */
 export const originHost = z.string().check(z.regex(/^[a-z0-9.:_-]{1,255}$/));
+export const originPort = z.number().check(z.int(), z.minimum(1), z.maximum(65535));
 /** A job that took longer than this is a mistake of measuring: tickets live for days at most. */
 export const MAX_JOB_SECONDS = 10_000_000;
 /**

@@ -14,6 +14,7 @@ import {
   measuredBps,
   networkPrefix,
   originHost,
+  originPort,
   rate,
 } from './fields.ts';
 
@@ -191,6 +192,13 @@ export type SizeReport = z.infer<typeof sizeReportSchema>;
 /** Depots that one heartbeat names as not reached: a chain has four neighbours at most, and a depot some chains. */
 export const MAX_UNREACHED = 16;
 
+/** Origins of which one heartbeat says whether they were reached; names are long, and the others can wait. */
+export const MAX_ORIGINS_TRIED = 8;
+
+/** Whether a depot could connect to an origin when it tried last. */
+const originReachSchema = z.object({ host: originHost, port: originPort, isReached: z.boolean() });
+export type OriginReach = z.infer<typeof originReachSchema>;
+
 /**
  * `POST /v1/depots/<id>/heartbeat`, signed by the depot. What a newer depot says more is left out, and costs
  * it nothing.
@@ -227,6 +235,11 @@ export const heartbeatRequestSchema = z.object({
   unreached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
   /** Depots named so before, to which it has made a connection since; left out where there are none. */
   reached: z.optional(z.array(depotId).check(z.maxLength(MAX_UNREACHED))),
+  /**
+   * Origins that it could not connect to, and those named so before to which it could since; left out where
+   * there are none.
+   */
+  originsTried: z.optional(z.array(originReachSchema).check(z.maxLength(MAX_ORIGINS_TRIED))),
   /** Jobs that have ended since the last heartbeat; left out where there are none. */
   jobs: z.optional(z.array(jobReportSchema).check(z.maxLength(MAX_JOB_REPORTS))),
 });

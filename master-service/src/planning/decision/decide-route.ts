@@ -194,6 +194,7 @@ function reasonsOf(init: DecisionInit, weighed: Weighed, choice: Choice): string
       avoid: query.avoid ?? [],
       isEntry: (depot) => map.isEntry(depot),
       isSecureEnough: (depot) => map.isSecureEnough(depot),
+      isExit: (depot) => map.isExit(depot.id),
       isReached: candidates.wider()?.isReached ?? (() => false),
     }),
   ];

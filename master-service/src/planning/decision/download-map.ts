@@ -27,7 +27,7 @@ export interface PlannerMap {
 interface MapQuery
   extends Pick<
     RouteQuery,
-    'sizeBytes' | 'originTls' | 'needsTlsEntry' | 'depotBreaksPerSecond' | 'ends' | 'calibration'
+    'sizeBytes' | 'originTls' | 'needsTlsEntry' | 'depotBreaksPerSecond' | 'ends' | 'calibration' | 'notExits'
   > {
   /** The depot that the client is at already; left out where it is still to be chosen. */
   readonly entry?: string;
@@ -99,6 +99,11 @@ export class DownloadMap {
     return tls || this.#query.needsTlsEntry !== true;
   }
 
+  /** Whether a chain may end with a depot: it has not told of late that it cannot connect to the origin. */
+  isExit(id: string): boolean {
+    return this.#query.notExits?.has(id) !== true;
+  }
+
   /**
    * Those of these depots over which the client is led, where it is known which lie near it; `undefined`
    * where any may.
@@ -141,7 +146,8 @@ export class DownloadMap {
     const [clients, origins] = [view.linkedWith?.(CLIENT), view.linkedWith?.(ORIGIN)];
     const linkOfClient = (depot: PlanningDepot) =>
       (clients?.has(depot.id) ?? true) && this.isEntry(depot) ? this.link(CLIENT, depot.id) : undefined;
-    const linkOfOrigin = (id: string) => ((origins?.has(id) ?? true) ? this.link(id, ORIGIN) : undefined);
+    const linkOfOrigin = (id: string) =>
+      (origins?.has(id) ?? true) && this.isExit(id) ? this.link(id, ORIGIN) : undefined;
     const depots = over.map((depot) => {
       const { id, tls, roomBps } = depot;
       const toClient = clientLink ? clientLink(id) : linkOfClient(depot);

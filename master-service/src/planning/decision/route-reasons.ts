@@ -53,6 +53,8 @@ interface DepotFacts {
   readonly isEntry: (depot: PlanningDepot) => boolean;
   /** Whether its leg to the client has the secrecy that the download asks for. */
   readonly isSecureEnough: (depot: PlanningDepot) => boolean;
+  /** Whether it can connect to the origin, as far as it has told. */
+  readonly isExit: (depot: PlanningDepot) => boolean;
   /** Whether known links lead from an end over usable depots to this one. */
   readonly isReached: (from: EndName, id: string) => boolean;
 }
@@ -211,7 +213,7 @@ function measurements(links: readonly LinkEstimate[]): string[] {
 
 /** Of every depot that no chain could pass, or begin with, why. */
 export function explainLeftOut(facts: DepotFacts): string[] {
-  const { depots, avoid, isEntry, isSecureEnough, isReached } = facts;
+  const { depots, avoid, isEntry, isSecureEnough, isExit, isReached } = facts;
   return depots.flatMap((depot) => {
     const { id, state, onlyFamily } = depot;
     if (avoid.includes(id)) return [`Left out: ${id}, which the client avoids.`];
@@ -224,6 +226,15 @@ export function explainLeftOut(facts: DepotFacts): string[] {
       ];
     if (!isEntry(depot))
       return [`Left out as entry depot: ${id}, which clients reach by ${onlyFamily} alone.`];
+    const lacks = [
+      ...(isEntry(depot)
+        ? []
+        : [`Left out as entry depot: ${id}, which clients reach by ${onlyFamily} alone.`]),
+      ...(isExit(depot)
+        ? []
+        : [`Left out as exit depot: ${id}, which could not connect to the origin of late.`]),
+    ];
+    if (lacks.length > 0) return lacks;
     const lacking = ([CLIENT, ORIGIN] as const).find((end) => !isReached(end, id));
     return lacking === undefined
       ? []

@@ -27,6 +27,8 @@ export interface RouteQuery {
   /** Exactly these depots, in the order the bytes pass: origin to client, the opposite of a chain's order. */
   readonly via?: readonly string[];
   readonly avoid?: readonly string[];
+  /** Depots that cannot connect to the origin: no chain ends with them. */
+  readonly notExits?: ReadonlySet<string>;
   /** No chain is wanted, however fast. */
   readonly isDirectPreferred?: boolean;
   /** What clients of this network got last from this origin. */
@@ -53,6 +55,8 @@ export interface RerouteQuery {
   readonly entry: string;
   /** Depots that failed. */
   readonly avoid: readonly string[];
+  /** Depots that cannot connect to the origin: no chain ends with them. */
+  readonly notExits?: ReadonlySet<string>;
   /** The lanes that the download runs with. */
   readonly lanes: number;
 }

@@ -61,8 +61,9 @@ export interface IssuedPlan {
   readonly group?: string;
   /** The ticket of a download that is led to its own entry depot, which may make the way to the origin ahead. */
   readonly aheadTicket?: string;
-  /** The host that the file is from. */
+  /** The host that the file is from, and its port. */
   readonly host: string;
+  readonly port: number;
   /** The depots that were up when it was made. */
   readonly upDepots: string;
   /** How much was measured of its client and its origin then. */

@@ -104,6 +104,7 @@ export class PlanIssuer {
       ...(group ? { group: group.id } : {}),
       ...(isAwaited ? { aheadTicket: ticket } : {}),
       host: url.host,
+      port: url.port,
       wholes: isCounted ? wholesOf(size, budget.value, isCharged) : Number.POSITIVE_INFINITY,
       ...then,
       duplicates: isChain ? [...others, originHref(url)] : [],

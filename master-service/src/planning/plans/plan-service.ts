@@ -41,6 +41,7 @@ import { PlanIssuer } from './plan-issuer.ts';
 import { type PromisedDownload, promisedTo } from './promised-download.ts';
 import {
   type ClientWishes,
+  type NotExits,
   type PairCalibrations,
   type PairLeads,
   type PairWays,
@@ -92,6 +93,7 @@ interface PlanServiceInit {
   readonly calibrations?: PairCalibrations;
   readonly ways?: PairWays;
   readonly leads?: PairLeads;
+  readonly unreachedOrigins?: NotExits;
   /** All that is known of the leg on which `from` sends to `to`, in a download between these ends. */
   readonly evidence?: (
     ends: DownloadEnds,
@@ -213,7 +215,7 @@ export class PlanService {
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     this.#wantProbes(request, nowMs);
-    const known = this.#knownNow(address, url.host, nowMs);
+    const known = this.#knownNow(address, url, nowMs);
     const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, known, nowMs);
     const decided = elsewhere ?? this.#decide(request, held, known, nowMs);
     if (!decided.ok) return decided;
@@ -325,7 +327,7 @@ export class PlanService {
   // A direct answer holds only as long as the same depots are up: with another one, or when more is measured
   // of its ends, there may be a chain.
   #stillHolds(plan: IssuedPlan, address: string, nowMs: number): boolean {
-    const { decision, chain, upDepots, known, host, isAsked } = plan;
+    const { decision, chain, upDepots, known, host, port, isAsked } = plan;
     const { registry, wishes, unreached } = this.#init;
     if (decision === 'chain' && !isAsked && wishes && !wishes.isEmpty) {
       const network = clientPrefix(address);
@@ -333,9 +335,10 @@ export class PlanService {
       if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
     }
     if (decision === 'direct') {
-      const now = this.#knownNow(address, host, nowMs);
+      const now = this.#knownNow(address, { host, port }, nowMs);
       return upDepots === now.upDepots && known === now.known;
     }
+    if (!isAsked && this.#notExits(address, { host, port }, nowMs).has(chain.at(-1) ?? '')) return false;
     const isWhole = !unreached.breaks(chain, nowMs) && chain.every((id) => registry.isUp(id, nowMs));
     return isWhole && this.#leadsWhereDepotsAre(plan, nowMs);
   }
@@ -353,11 +356,18 @@ export class PlanService {
   }
 
   /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
-  #knownNow(client: string, host: string, nowMs: number): KnownThen {
+  #knownNow(client: string, url: Pick<OriginUrl, 'host' | 'port'>, nowMs: number): KnownThen {
     const { ends } = this.#init;
-    const origin = this.#chooser.originOf({ url: { host }, clientAddress: client, kind: 'get' });
+    const { host } = url;
+    const origin = this.#chooser.originOf({ url, clientAddress: client, kind: 'get' });
     const led = origin === host ? '' : ` ${origin} ${ends.stateOf({ origin })}`;
-    return { upDepots: this.#upDepots(nowMs), known: `${ends.stateOf({ client, origin: host })}${led}` };
+    const notExits = [...this.#notExits(client, url, nowMs)].map((id) => ` -${id}`).join('');
+    const known = `${ends.stateOf({ client, origin: host })}${led}${notExits}`;
+    return { upDepots: this.#upDepots(nowMs), known };
+  }
+
+  #notExits(client: string, url: Pick<OriginUrl, 'host' | 'port'>, nowMs: number): ReadonlySet<string> {
+    return this.#chooser.notExits({ url, clientAddress: client, kind: 'get' }, nowMs);
   }
 
   /**

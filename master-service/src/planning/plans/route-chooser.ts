@@ -48,6 +48,11 @@ export interface PairLeads {
   readonly of: (pair: Pair) => LedTo | undefined;
 }
 
+/** The depots that cannot connect to one of these origins. */
+export interface NotExits {
+  readonly by: (origins: readonly Pick<OriginUrl, 'host' | 'port'>[], nowMs: number) => ReadonlySet<string>;
+}
+
 interface Pair {
   readonly network: string;
   readonly host: string;
@@ -66,13 +71,14 @@ interface RouteChooserInit {
   readonly calibrations?: PairCalibrations;
   readonly ways?: PairWays;
   readonly leads?: PairLeads;
+  readonly unreachedOrigins?: NotExits;
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
 }
 
 /** Who asks for a file, where, and how. */
 interface Asked extends Pick<DownloadRequest, 'clientAddress' | 'kind'> {
-  readonly url: Pick<OriginUrl, 'host'>;
+  readonly url: Pick<OriginUrl, 'host' | 'port'>;
 }
 
 /** What is known when a way is chosen. */
@@ -130,6 +136,17 @@ export class RouteChooser {
     return isSecret && this.#init.publicUrl().startsWith('https:');
   }
 
+  /**
+   * The depots that no chain of a download may end with: they cannot connect to where it is asked for, or
+   * comes from.
+   */
+  notExits(asked: Asked, nowMs: number): ReadonlySet<string> {
+    const { unreachedOrigins } = this.#init;
+    if (!unreachedOrigins) return new Set();
+    const led = this.ledTo(asked);
+    return unreachedOrigins.by(led ? [asked.url, led] : [asked.url], nowMs);
+  }
+
   choose(request: DownloadRequest, known: Known, nowMs: number): Result<Route> {
     const { url, options, kind, clientAddress: address } = request;
     // What a request chooses by itself says nothing of the next one.
@@ -183,7 +200,8 @@ export class RouteChooser {
   ): Omit<RerouteQuery, 'entry' | 'lanes'> {
     const { url, options, clientAddress: address } = request;
     const { avoid = options.avoid ?? [] } = this.#wished(address, url.host, options, nowMs);
-    return { ...toCarry(url, size), ends: this.#endsOf(request, client), avoid };
+    const notExits = this.notExits(request, nowMs);
+    return { ...toCarry(url, size), ends: this.#endsOf(request, client), avoid, notExits };
   }
 
   #plan(
@@ -205,7 +223,8 @@ export class RouteChooser {
     const pair = { network: clientPrefix(address), host: url.host };
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
     const learned = { taken: ways?.of(pair, nowMs) ?? [], takenDirect: ways?.direct(pair, nowMs) ?? [] };
-    const known = { ...toCarry(url, size), needsTlsEntry, isSizeAssumed, ends, calibration, ...learned };
+    const notExits = this.notExits(request, nowMs);
+    const known = { ...toCarry(url, size), needsTlsEntry, isSizeAssumed, ends, notExits, calibration, ...learned };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 

@@ -1,0 +1,123 @@
+import { LonghaulError, MAX_ORIGINS_TRIED, type OriginReach as Told } from '@longhaul/shared';
+import { LruMap } from '@longhaul/shared/service';
+import type { Dial } from '../sockets/dial.ts';
+
+/**
+ * An origin that was reached so lately is one that can be: it may take no more connections of one address, or
+ * rest for a moment.
+ */
+const REACHED_LATELY_MS = 60_000;
+/** Origins of which that is remembered, about 150 bytes each. */
+const MOST_REACHED = 2_000;
+/**
+ * A connection that did not stand for so long when nobody waited for it any more would not have: TCP has sent
+ * its SYN three times by then (RFC 6298, section 2). Whoever asks may have less patience than this depot.
+ */
+const SILENT_MS = 3_500;
+/** What was said is not said at once again before: more names fail where somebody asks for many. */
+const SAY_AGAIN_MS = 2_000;
+/** Origins that masters were told of as not reached, and hear of when they are: what they do not hear lapses. */
+const MOST_AWAY = 1_000;
+
+/** Failures to connect that are the origin's for this depot: no address, none that it may have, or no answer. */
+const NO_WAY: ReadonlySet<string> = new Set([
+  'origin-unresolvable',
+  'origin-unreachable',
+  'origin-timeout',
+  'address-not-allowed',
+]);
+/** What the kernel says where this depot has no room for a connection to anybody. */
+const NO_ROOM: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+
+interface OriginReachInit {
+  /** Tells the master now. */
+  readonly report: () => void;
+  /** Milliseconds by a clock that is never set. */
+  readonly steadyMs: () => number;
+}
+
+/**
+ * What this depot has to tell of origins that it cannot connect to, be it for a download or a probe, and of
+ * those again to which it can: no chain shall end here for them meanwhile.
+ */
+export class OriginReach {
+  readonly #init: OriginReachInit;
+  readonly #reachedAtMs = new LruMap<string, number>(MOST_REACHED);
+  /** Those that were named as not reached, the last one last. */
+  readonly #away = new Set<string>();
+  /** Until the master has answered. */
+  readonly #untold = new Map<string, Told>();
+  #saidMs = Number.NEGATIVE_INFINITY;
+
+  constructor(init: OriginReachInit) {
+    this.#init = init;
+  }
+
+  /** The same dial function; what it meets on its way to origins is noted. */
+  watch(dial: Dial): Dial {
+    const { steadyMs } = this.#init;
+    return async (target, signal) => {
+      if (target.purpose !== 'origin') return dial(target, signal);
+      const startedMs = steadyMs();
+      try {
+        const dialled = await dial(target, signal);
+        this.#noteReached(target);
+        return dialled;
+      } catch (failure) {
+        const isSilent = steadyMs() - startedMs >= SILENT_MS;
+        if (signal.aborted ? isSilent : isNoWay(failure)) this.#noteUnreached(target);
+        throw failure;
+      }
+    };
+  }
+
+  /** What a heartbeat has to tell; none of it may be changed. */
+  untold(): readonly Told[] {
+    return [...this.#untold.values()].slice(0, MAX_ORIGINS_TRIED);
+  }
+
+  /** Takes note that a master has answered to that. */
+  noteTold(told: readonly Told[]): void {
+    for (const one of told) if (this.#untold.get(keyOf(one)) === one) this.#untold.delete(keyOf(one));
+  }
+
+  #noteReached(origin: Place): void {
+    const key = keyOf(origin);
+    this.#reachedAtMs.set(key, this.#init.steadyMs());
+    if (this.#away.delete(key)) this.#say(key, origin, true);
+  }
+
+  #noteUnreached(origin: Place): void {
+    const key = keyOf(origin);
+    const reachedAtMs = this.#reachedAtMs.get(key) ?? Number.NEGATIVE_INFINITY;
+    if (this.#init.steadyMs() - reachedAtMs < REACHED_LATELY_MS) return;
+    this.#away.delete(key);
+    this.#away.add(key);
+    const [oldest] = this.#away;
+    if (this.#away.size > MOST_AWAY && oldest !== undefined) {
+      this.#away.delete(oldest);
+      this.#untold.delete(oldest);
+    }
+    this.#say(key, origin, false);
+  }
+
+  #say(key: string, { host, port }: Place, isReached: boolean): void {
+    this.#untold.set(key, { host, port, isReached });
+    const now = this.#init.steadyMs();
+    if (now - this.#saidMs < SAY_AGAIN_MS) return;
+    this.#saidMs = now;
+    this.#init.report();
+  }
+}
+
+type Place = Pick<Told, 'host' | 'port'>;
+
+function keyOf({ host, port }: Place): string {
+  return `${host}:${port}`;
+}
+
+function isNoWay(failure: unknown): boolean {
+  if (!(failure instanceof LonghaulError) || !NO_WAY.has(failure.code)) return false;
+  const { cause } = failure;
+  return !(cause instanceof Error && 'code' in cause && NO_ROOM.has(cause.code));
+}
