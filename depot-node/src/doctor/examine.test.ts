@@ -39,6 +39,7 @@ function machineWith({ files = {}, ...rest }: Change = {}): Machine {
     kernelCallsMissing: undefined,
     takesCongestionControl: (name) => ['reno', 'cubic', 'bbr'].includes(name),
     isClockSynchronised: () => true,
+    hasWayOut: async () => true,
     ...rest,
     readText: (path) => all[path],
   };
@@ -81,6 +82,20 @@ test('a machine that is set up well has nothing to change', async () => {
 
 describe('each lack is named with what removes it', () => {
   test.each<[string, Change, 'warn' | 'fail', string, string, Parameters<typeof demand>[0]?]>([
+    [
+      'no way out by IPv4',
+      { hasWayOut: async (family) => family === 'IPv6' },
+      'warn',
+      'no route by IPv4: no chain ends here for origins that have nothing else',
+      'give this machine an address and a default route of IPv4',
+    ],
+    [
+      'no way out by IPv6',
+      { hasWayOut: async (family) => family === 'IPv4' },
+      'warn',
+      'no route by IPv6: no chain ends here for origins that have nothing else',
+      'give this machine an address and a default route of IPv6',
+    ],
     [
       'a receive buffer below bandwidth x delay',
       sysctl('net.ipv4.tcp_rmem', '4096 131072 6291456'),

@@ -14,6 +14,7 @@ import {
 import type { Machine } from './machine.ts';
 import { checkRegistration } from './registration-checks.ts';
 import { checkBacklog, checkDescriptors, checkPipes } from './resource-checks.ts';
+import { checkWaysOut } from './route-checks.ts';
 
 /** What the machine is held against. */
 export interface Demands {
@@ -35,6 +36,7 @@ export async function examine(machine: Machine, demands: Demands): Promise<Findi
     ...(isLinux ? checkTcp(machine, demands) : []),
     checkDescriptors(machine, demands),
     ...checkPipes(machine),
+    await checkWaysOut(machine),
     checkTimeService(machine),
     ...(master
       ? [await checkMasterClock(master.readOffsetMs), ...(await checkRegistration(master.tryRegistration))]

@@ -224,7 +224,15 @@ export class RouteChooser {
     const calibration = calibrations?.factor(pair, nowMs) ?? 1;
     const learned = { taken: ways?.of(pair, nowMs) ?? [], takenDirect: ways?.direct(pair, nowMs) ?? [] };
     const notExits = this.notExits(request, nowMs);
-    const known = { ...toCarry(url, size), needsTlsEntry, isSizeAssumed, ends, notExits, calibration, ...learned };
+    const known = {
+      ...toCarry(url, size),
+      needsTlsEntry,
+      isSizeAssumed,
+      ends,
+      notExits,
+      calibration,
+      ...learned,
+    };
     return planner.plan({ ...wanted, ...lanes, ...breaks, ...known }, registry.views(nowMs), nowMs);
   }
 
