@@ -5,7 +5,8 @@ import { CLIENT_FACTS, ClientTable } from '../../measuring/client-table.ts';
 import { ORIGIN_FACTS, OriginTable } from '../../measuring/origin-table.ts';
 import { testConfig } from '../../testing/start-master.ts';
 import { scenariosOf } from './leg-scenarios.ts';
-import { LINK_FACTS, LinkTable, REPORT_LIFE_MS } from './link-table.ts';
+import { LINK_FACTS, LinkTable } from './link-table.ts';
+import { REPORT_LIFE_MS } from './two-directions.ts';
 
 const NOW = 1_795_000_000_000;
 const links = testConfig({
