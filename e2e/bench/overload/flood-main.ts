@@ -6,7 +6,8 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Flood, quantile } from './overload-line.ts';
+import { quantile } from '../../lab/results/statistics.ts';
+import type { Flood } from './overload-line.ts';
 
 /** How often requests are sent whose turn has come. */
 const PACE_MS = 5;
@@ -38,14 +39,15 @@ while (idle.length < sockets.length && performance.now() < lastMs) {
   await new Promise((resolve) => setTimeout(resolve, PACE_MS));
 }
 const wanted = Number(rate) === 0 ? sent : Math.floor(Number(rate) * Number(seconds));
-const sorted = Float64Array.from(tookMs).toSorted();
+/** 0 where nothing was answered. */
+const tookAt = (share: number) => (tookMs.length > 0 ? quantile(tookMs, share) : 0);
 const flood: Flood = {
   wanted,
   answered: inTime,
   ...answers,
   seconds: Number(seconds),
-  p50Ms: quantile(sorted, 0.5),
-  p99Ms: quantile(sorted, 0.99),
+  p50Ms: tookAt(0.5),
+  p99Ms: tookAt(0.99),
 };
 process.stdout.write(`${JSON.stringify(flood)}\n`);
 process.exit();

@@ -34,8 +34,3 @@ export const overloadLineSchema = z.object({
   load: z.number(),
 });
 export type OverloadLine = z.infer<typeof overloadLineSchema>;
-
-/** The value below which this share of sorted ones lies. */
-export function quantile(sorted: Float64Array, share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-}
