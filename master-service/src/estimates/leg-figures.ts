@@ -23,6 +23,8 @@ export const LINK_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 3_600_000, loss
  */
 export const END_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 21_600_000, lossMs: 43_200_000 };
 
+/** Nothing is left of older measurements. */
+export const MEASURED_LIFE_MS = 7 * 86_400_000;
 /** A depot that tells only a loss rate has sent so many bytes at least. */
 const LEAST_LOSS_BYTES = 10_000_000;
 /**

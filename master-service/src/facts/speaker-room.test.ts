@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import type { FactKind } from './fact.ts';
 import { Facts } from './facts.ts';
-import { firstOf, SpeakerRoom } from './speaker-room.ts';
+import { SpeakerRoom } from './speaker-room.ts';
+import { firstOf } from './two-part-keys.ts';
 
 const SEEN = {
   name: 'seen',
@@ -17,14 +18,11 @@ const SEEN = {
 
 function room() {
   const facts = new Facts({ kinds: [SEEN] });
-  const speakers = new SpeakerRoom({ facts, kind: SEEN, speakerOf: firstOf });
-  const tell = (key: string, nowMs = 0) => {
-    speakers.makeRoomFor(key);
-    facts.learn(SEEN, key, 1, nowMs);
-  };
+  const speakers = new SpeakerRoom({ facts, kind: SEEN });
+  const tell = (key: string, nowMs = 0) => speakers.learn(key, 1, nowMs);
   const keysOf = (speaker: string) =>
     facts.store.held(SEEN).flatMap(({ key }) => (firstOf(key) === speaker ? [key] : []));
-  return { facts, tell, keysOf };
+  return { facts, speakers, tell, keysOf };
 }
 
 test('who tells of ever more things forgets his own oldest, and nothing that others told', () => {
@@ -72,4 +70,20 @@ test('no order of telling lets anybody lose what he may have', () => {
       }
     }),
   );
+});
+
+test('what comes of what is known starts from the newest word, whichever master was told it', () => {
+  const { facts, speakers } = room();
+  const said = () => facts.own(SEEN, 'd1 1')?.value;
+  speakers.update('d1 1', 100, (known = 10, passedMs) => known + passedMs);
+  expect(said()).toBe(10);
+  facts.store.take(
+    { kind: 'seen', key: 'd1 1', source: 'elsewhere', epoch: 1, sequence: 1, timeMs: 300, value: 50 },
+    300,
+  );
+  speakers.update('d1 1', 302, (known = 0, passedMs) => known + passedMs);
+  expect(said()).toBe(52);
+  // A clock that was set back makes nothing younger than new.
+  speakers.update('d1 1', 200, (known = 0, passedMs) => known + passedMs);
+  expect(said()).toBe(52);
 });

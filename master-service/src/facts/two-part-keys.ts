@@ -8,6 +8,13 @@ export function keyOf(first: string, second: string): string {
 
 /** What a key was made of. */
 export function partsOf(key: string): readonly [first: string, second: string] {
-  const space = key.indexOf(' ');
-  return [key.slice(0, space), key.slice(space + 1)];
+  return [firstOf(key), secondOf(key)];
+}
+
+export function firstOf(key: string): string {
+  return key.slice(0, key.indexOf(' '));
+}
+
+export function secondOf(key: string): string {
+  return key.slice(key.indexOf(' ') + 1);
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { keyOf, partsOf } from '../facts/two-part-keys.ts';
 
 /** What client networks have said that is remembered, of depots and of origins each; some hundred bytes each. */
 const MOST_JUDGEMENTS = 50_000;
@@ -87,7 +88,7 @@ export class FeedbackBook {
 
   /** A network has seen a depot fail, or work again; gives until when that counts. */
   judgeDepot(network: string, depot: string, failed: boolean, nowMs: number): number {
-    this.#facts.learn(DEPOT_JUDGED, `${network} ${depot}`, { failed }, nowMs);
+    this.#facts.learn(DEPOT_JUDGED, keyOf(network, depot), { failed }, nowMs);
     return nowMs + DEPOT_LIFE_MS;
   }
 
@@ -100,12 +101,12 @@ export class FeedbackBook {
       if (!this.#depots.isJudged(network, depot, nowMs)) this.judgeDepot(network, depot, false, nowMs);
     const part = partOf(network);
     if (!this.#directs.isJudged(part, host, nowMs))
-      this.#facts.learn(CHAINS_WORKED, `${part} ${host}`, {}, nowMs);
+      this.#facts.learn(CHAINS_WORKED, keyOf(part, host), {}, nowMs);
   }
 
   /** A network prefers direct from an origin, or does not any more; gives until when that counts. */
   judgeDirect(network: string, host: string, preferred: boolean, nowMs: number): number {
-    this.#facts.learn(DIRECT_JUDGED, `${network} ${host}`, { preferred }, nowMs);
+    this.#facts.learn(DIRECT_JUDGED, keyOf(network, host), { preferred }, nowMs);
     return nowMs + DIRECT_LIFE_MS;
   }
 
@@ -164,7 +165,7 @@ class Judgements {
 
   /** Takes over what a network says of a subject now; `undefined` when that is forgotten. */
   take(key: string, now: Judgement | undefined): void {
-    const [network = '', subject = ''] = key.split(' ');
+    const [network, subject] = partsOf(key);
     const ofNetwork = this.#byNetwork.get(network) ?? new Map<string, Judgement>();
     const tally = this.#tallies.get(subject) ?? { against: new Map(), inFavour: new Map() };
     const before = ofNetwork.get(subject);

@@ -1,14 +1,13 @@
 import { NETWORK_PREFIX } from '@longhaul/shared';
 import * as z from 'zod';
+import { MEASURED_LIFE_MS } from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
+import { ToldByDepots } from '../facts/told-by-depots.ts';
 import { areOfTwoFamilies, isLoopback, isOfASite, neighbourhoodOf } from './client-networks.ts';
 
 /** Words of depots that are remembered, about 200 bytes each. */
 const MOST_WORDS = 50_000;
-/** As long as what is measured of a network: without that an alias leads nowhere. */
-const WORD_LIFE_MS = 7 * 86_400_000;
 /** The same is learned again after so long: a network that is busy all day is told of once an hour. */
 const SAME_AGAIN_MS = 3_600_000;
 /** Who came from elsewhere within a day need not be one who has moved: behind a proxy there are many. */
@@ -27,7 +26,8 @@ const CLIENT_SEEN_AS = {
   keys: /^[a-z0-9-]{1,10} [0-9a-f.:]{2,45}\/(?:24|48)$/,
   most: MOST_WORDS,
   whenFull: 'forget-oldest',
-  lifeMs: WORD_LIFE_MS,
+  // Without what is measured of a network an alias leads nowhere.
+  lifeMs: MEASURED_LIFE_MS,
   isKept: true,
 } satisfies FactKind<unknown>;
 type Word = Fact<z.output<(typeof CLIENT_SEEN_AS)['schema']>>;
@@ -46,19 +46,19 @@ export interface Alias {
  * other way round. Each depot has one word of a network: the newest.
  */
 export class ClientAliases {
-  readonly #facts: Facts;
-  readonly #room: SpeakerRoom;
-  /** By the network of the plan, then by depot. */
-  readonly #words = new Map<string, Map<string, Word>>();
+  /** Its things are the networks of plans. */
+  readonly #words: ToldByDepots<Word['value']>;
   /** What comes of them. */
   readonly #aliases = new Map<string, Alias>();
   /** The prefixes that count for their depots' own legs. */
   readonly #own = new Map<string, ReadonlyMap<string, string>>();
 
   constructor(facts = new Facts({ kinds: ALIAS_FACTS })) {
-    this.#facts = facts;
-    this.#room = new SpeakerRoom({ facts, kind: CLIENT_SEEN_AS, speakerOf: firstOf });
-    facts.store.watch(CLIENT_SEEN_AS, (now, before) => this.#refresh((now ?? before)?.key));
+    this.#words = new ToldByDepots({
+      facts,
+      kind: CLIENT_SEEN_AS,
+      onChange: (_depot, network) => this.#refresh(network),
+    });
   }
 
   /**
@@ -68,16 +68,14 @@ export class ClientAliases {
    */
   note(depot: string, network: string, prefix: string, nowMs: number): void {
     if (prefix === network || isLoopback(network) || neighbourhoodOf(prefix) === undefined) return;
-    const key = `${depot} ${network}`;
-    const known = this.#facts.store.newest(CLIENT_SEEN_AS, key);
+    const known = this.#words.of(network).get(depot);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
     if (known?.value.prefix === prefix && passedMs < SAME_AGAIN_MS) return;
     const isOfClients = known !== undefined && !isBeforeDepot(known.value.prefix, network);
     if (isOfClients && isBeforeDepot(prefix, network)) return;
     const elsewhereMs = isOfClients ? elsewhereSince(known, prefix, passedMs) : undefined;
-    this.#room.makeRoomFor(key);
     const value = { prefix, ...(elsewhereMs === undefined ? {} : { elsewhereMs }) };
-    this.#facts.learn(CLIENT_SEEN_AS, key, value, nowMs);
+    this.#words.learn(depot, network, value, nowMs);
   }
 
   /** The network of the other family that stands for a client network; `undefined` where none does. */
@@ -92,26 +90,18 @@ export class ClientAliases {
 
   /** Whether a client of a network has come to a depot of late, from wherever. */
   hasMet(depot: string, network: string): boolean {
-    return this.#words.get(network)?.has(depot) === true;
+    return this.#words.of(network).has(depot);
   }
 
   /** Forgets what a depot has said: it is not believed any more. */
   forgetFrom(depot: string): void {
-    for (const [network, words] of this.#words)
-      if (words.has(depot)) this.#facts.store.forget(CLIENT_SEEN_AS, `${depot} ${network}`);
+    this.#words.forgetFrom(depot);
   }
 
-  #refresh(key: string | undefined): void {
-    if (key === undefined) return;
-    const space = key.indexOf(' ');
-    const [depot, network] = [key.slice(0, space), key.slice(space + 1)];
-    const words = this.#words.get(network) ?? new Map<string, Word>();
-    const now = this.#facts.store.newest(CLIENT_SEEN_AS, key);
-    if (now) words.set(depot, now);
-    else words.delete(depot);
-    if (words.size > 0) this.#words.set(network, words);
-    else this.#words.delete(network);
-    const ofClients = [...words].filter(([, { value }]) => !isBeforeDepot(value.prefix, network));
+  #refresh(network: string): void {
+    const ofClients = [...this.#words.of(network)].filter(
+      ([, { value }]) => !isBeforeDepot(value.prefix, network),
+    );
     const counting = ofClients.filter(([, word]) => counts(word, network));
     if (counting.length > 0)
       this.#own.set(network, new Map(counting.map(([by, { value }]) => [by, value.prefix])));

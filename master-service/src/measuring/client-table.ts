@@ -1,10 +1,15 @@
 import type { ClientReport } from '@longhaul/shared';
 import * as z from 'zod';
 import { type Figure, measuredOf, type Prior } from '../estimates/figure.ts';
-import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
+import {
+  END_LIVES,
+  type LegDistribution,
+  legFiguresSchema,
+  MEASURED_LIFE_MS,
+  withReport,
+} from '../estimates/leg-figures.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
 import type { ClientAliases } from './client-aliases.ts';
 import { neighbourhoodOf } from './client-networks.ts';
 import { type ClientQueue, queueFigures, queueOf, withQueue } from './client-queue.ts';
@@ -15,8 +20,6 @@ import { siteOf } from './measured-by.ts';
 
 /** Ways from a depot to a client network that are remembered, about 500 bytes each. */
 const MOST_WAYS = 100_000;
-/** Nothing is left of older measurements. */
-const MEASURED_LIFE_MS = 7 * 86_400_000;
 /** What a usual line gives where nothing is known of one. */
 const ASSUMED_BPS = 50e6;
 /** A client that nobody knows is some tens of milliseconds away, or several hundred. */
@@ -55,9 +58,7 @@ export const CLIENT_FACTS = [CLIENT_MEASURED];
 
 /** The ways from depots to the networks of their clients (/24, or /48 of IPv6), as real transfers showed them. */
 export class ClientTable {
-  readonly #facts: Facts;
   readonly #ends: EndTable<ClientFigures>;
-  readonly #room: SpeakerRoom;
   readonly #crowded = new CrowdedDepots();
   readonly #aliases: Pick<ClientAliases, 'of' | 'ofEach' | 'hasMet'> | undefined;
 
@@ -70,7 +71,6 @@ export class ClientTable {
     sentElsewhereBps?: (depot: string) => number,
     aliases?: Pick<ClientAliases, 'of' | 'ofEach' | 'hasMet'>,
   ) {
-    this.#facts = facts;
     this.#aliases = aliases;
     this.#ends = new EndTable({
       facts,
@@ -81,7 +81,6 @@ export class ClientTable {
       ...(sentElsewhereBps ? { sentElsewhereBps } : {}),
       neighbourhood: neighbourhoodOf,
     });
-    this.#room = new SpeakerRoom({ facts, kind: CLIENT_MEASURED, speakerOf: firstOf });
   }
 
   get size(): number {
@@ -90,19 +89,16 @@ export class ClientTable {
 
   /** Takes in what a depot measured on its connections to a client network since its last report. */
   report(depot: string, told: ClientReport, nowMs: number): void {
-    const key = `${depot} ${told.prefix}`;
-    const known = this.#facts.store.newest(CLIENT_MEASURED, key);
-    const report = this.#ofNetwork(depot, told, known?.value, nowMs);
-    const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-    this.#room.makeRoomFor(key);
-    const figures = withReport(known?.value, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
-    const isFirst = known?.value.goodput === undefined;
-    const begun =
-      isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
-    const windows = withWindows(known?.value, report, passedMs);
-    const queue = withQueue(known?.value, report, passedMs);
-    const value = { ...figures, ...begun, ...windows, ...queue };
-    this.#facts.learn(CLIENT_MEASURED, key, value, nowMs);
+    const report = this.#ofNetwork(depot, told, this.#ends.known(told.prefix).get(depot)?.value, nowMs);
+    this.#ends.update(depot, told.prefix, nowMs, (known, passedMs) => {
+      const figures = withReport(known, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
+      const isFirst = known?.goodput === undefined;
+      const begun =
+        isFirst && figures.goodput ? { goodput: this.#begun(depot, figures.goodput, report) } : undefined;
+      const windows = withWindows(known, report, passedMs);
+      const queue = withQueue(known, report, passedMs);
+      return { ...figures, ...begun, ...windows, ...queue };
+    });
   }
 
   /**

@@ -7,6 +7,7 @@ import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
 import { Voices } from '../estimates/voices.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
+import { ToldByDepots } from '../facts/told-by-depots.ts';
 
 /** Neighbours are about as far from a depot as each other: so much do their round trips differ. */
 const BETWEEN_NEIGHBOURS = 0.7;
@@ -72,8 +73,7 @@ interface EndTableInit<Value extends LegFigures> {
 export class EndTable<Value extends LegFigures> {
   readonly #init: EndTableInit<Value>;
   readonly #priors: LearnedPriors;
-  /** By end and depot. */
-  readonly #measured = new Map<string, Map<string, Fact<Value>>>();
+  readonly #measured: ToldByDepots<Value>;
   /** The nearest depot first, of ends that many have measured; worked out when it is asked for. */
   readonly #ordered = new Map<string, readonly Told<Value>[]>();
   readonly #rates = new DepotRates();
@@ -83,7 +83,11 @@ export class EndTable<Value extends LegFigures> {
   constructor(init: EndTableInit<Value>) {
     this.#init = init;
     this.#priors = new LearnedPriors(init.assumedBps);
-    init.facts.store.watch(init.kind, (now, before) => this.#refresh((now ?? before)?.key));
+    this.#measured = new ToldByDepots({
+      facts: init.facts,
+      kind: init.kind,
+      onChange: (...changed) => this.#refresh(...changed),
+    });
   }
 
   /** Ends of which anything is known. */
@@ -91,9 +95,19 @@ export class EndTable<Value extends LegFigures> {
     return this.#measured.size;
   }
 
+  /** Takes in what comes of what a depot has measured of an end so far, and how long ago that was. */
+  update(
+    depot: string,
+    end: string,
+    nowMs: number,
+    next: (known: Value | undefined, passedMs: number) => Value,
+  ): void {
+    this.#measured.update(depot, end, nowMs, next);
+  }
+
   /** What depots have measured of an end, by depot. */
   known(end: string): ReadonlyMap<string, Fact<Value>> {
-    return this.#measured.get(end) ?? NOTHING;
+    return this.#measured.of(end);
   }
 
   /** The same, the nearest depot first. */
@@ -115,9 +129,7 @@ export class EndTable<Value extends LegFigures> {
 
   /** Forgets what a depot has measured: it is not believed any more. */
   forgetFrom(depot: string): void {
-    const { facts, kind } = this.#init;
-    const ends = [...this.#measured].flatMap(([end, byDepot]) => (byDepot.has(depot) ? [end] : []));
-    for (const end of ends) facts.store.forget(kind, `${depot} ${end}`);
+    this.#measured.forgetFrom(depot);
   }
 
   /** The depots that have measured something in a neighbourhood. */
@@ -127,7 +139,7 @@ export class EndTable<Value extends LegFigures> {
 
   /** What is known of the leg between a depot and an end; `neighbourhood` where the end itself does not tell it. */
   distribution(depot: string, end: string, nowMs: number, neighbourhood?: string): LegDistribution {
-    const fact = this.#measured.get(end)?.get(depot);
+    const fact = this.known(end).get(depot);
     const rttMs = this.#rtt(depot, fact, nowMs, neighbourhood);
     const own = {
       rttMs,
@@ -279,26 +291,13 @@ export class EndTable<Value extends LegFigures> {
     return { value: Math.exp(usual), between: BETWEEN_NEIGHBOURS, within, source: 'derived' };
   }
 
-  /** Takes over what the newest source says of a leg. */
-  #refresh(key: string | undefined): void {
-    if (key === undefined) return;
-    const space = key.indexOf(' ');
-    const [depot, end] = [key.slice(0, space), key.slice(space + 1)];
+  /** Takes over what is known of a leg now. */
+  #refresh(depot: string, end: string, now: Fact<Value> | undefined, before: Fact<Value> | undefined): void {
     this.#ordered.delete(end);
-    const ofEnd = this.#measured.get(end);
-    const before = ofEnd?.get(depot);
-    const now = this.#init.facts.store.newest(this.#init.kind, key);
     this.#priors.replace(depot, before && memberOf(before.value), now && memberOf(now.value));
     if (this.#init.isSender) this.#rates.replace(depot, provedBps(before), provedBps(now));
     if (before) this.#count(depot, end, before, -1);
-    if (now) {
-      if (ofEnd) ofEnd.set(depot, now);
-      else this.#measured.set(end, new Map([[depot, now]]));
-      this.#count(depot, end, now, 1);
-      return;
-    }
-    ofEnd?.delete(depot);
-    if (ofEnd?.size === 0) this.#measured.delete(end);
+    if (now) this.#count(depot, end, now, 1);
   }
 
   #count(depot: string, end: string, { value }: Fact<Value>, times: 1 | -1): void {
@@ -316,8 +315,6 @@ export class EndTable<Value extends LegFigures> {
 
 /** What one depot has measured. */
 type Told<Value> = readonly [depot: string, fact: Fact<Value>];
-
-const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** What a depot has sent more than once: of one measurement a part may be assumed. */
 function provedBps(fact: Fact<LegFigures> | undefined): number | undefined {

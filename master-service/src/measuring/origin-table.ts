@@ -10,19 +10,23 @@ import {
 } from '@longhaul/shared';
 import * as z from 'zod';
 import { type Figure, figureSchema, followed, later, observed, type Prior } from '../estimates/figure.ts';
-import { END_LIVES, type LegDistribution, legFiguresSchema, withReport } from '../estimates/leg-figures.ts';
+import {
+  END_LIVES,
+  type LegDistribution,
+  legFiguresSchema,
+  MEASURED_LIFE_MS,
+  withReport,
+} from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEvidenceSchema, lossRateOf, withSent } from '../estimates/loss-evidence.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
+import { ToldByDepots } from '../facts/told-by-depots.ts';
 import { EndTable } from './end-table.ts';
 
 /** Ways from a depot to an origin that are remembered, about 600 bytes each. */
 const MOST_WAYS = 100_000;
 /** What depots say of how an origin takes requests, about 200 bytes each. */
 const MOST_TAKEN = 20_000;
-/** Nothing is left of older measurements. */
-const MEASURED_LIFE_MS = 7 * 86_400_000;
 /** What a usual server gives where nothing is known of one. */
 const ASSUMED_BPS = 100e6;
 /** An origin that nobody knows is some tens of milliseconds away, or several hundred. */
@@ -113,16 +117,10 @@ interface OriginManners {
 
 /** The ways from depots to origins, by host, as real transfers and probes showed them. */
 export class OriginTable {
-  readonly #facts: Facts;
   readonly #ends: EndTable<OriginFigures>;
-  readonly #room: { readonly measured: SpeakerRoom; readonly takes: SpeakerRoom };
-  readonly #takes = new Map<
-    string,
-    Map<string, { ranges?: boolean | undefined; ahead?: boolean | undefined }>
-  >();
+  readonly #takes: ToldByDepots<z.output<(typeof ORIGIN_TAKES)['schema']>>;
 
   constructor(facts = new Facts({ kinds: ORIGIN_FACTS })) {
-    this.#facts = facts;
     this.#ends = new EndTable({
       facts,
       kind: ORIGIN_MEASURED,
@@ -131,11 +129,7 @@ export class OriginTable {
       isSender: false,
       neighbourhood: (_host, value) => value.prefix,
     });
-    this.#room = {
-      measured: new SpeakerRoom({ facts, kind: ORIGIN_MEASURED, speakerOf: firstOf }),
-      takes: new SpeakerRoom({ facts, kind: ORIGIN_TAKES, speakerOf: firstOf }),
-    };
-    facts.store.watch(ORIGIN_TAKES, (now, before) => this.#refreshTakes((now ?? before)?.key));
+    this.#takes = new ToldByDepots({ facts, kind: ORIGIN_TAKES });
   }
 
   get size(): number {
@@ -144,33 +138,26 @@ export class OriginTable {
 
   /** Takes in what an origin showed a depot since its last report. */
   report(depot: string, report: OriginReport, nowMs: number): void {
-    const key = `${depot} ${report.host}`;
-    if (report.rttMs !== undefined) {
-      const known = this.#facts.store.newest(ORIGIN_MEASURED, key);
-      const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-      const from = known && hasMoved(known.value, report) ? known.value.prefix : undefined;
-      const before = from === undefined ? known?.value : undefined;
-      const figures = figuresWith(before, { ...report, rttMs: report.rttMs }, passedMs);
-      const value = from === undefined ? figures : { ...figures, moved: { from, agoMs: 0 } };
-      this.#room.measured.makeRoomFor(key);
-      this.#facts.learn(ORIGIN_MEASURED, key, value, nowMs);
+    const { host, rttMs, takesRanges: ranges, takesAhead: ahead } = report;
+    if (rttMs !== undefined) {
+      this.#ends.update(depot, host, nowMs, (known, passedMs) => {
+        const from = known && hasMoved(known, report) ? known.prefix : undefined;
+        const figures = figuresWith(from === undefined ? known : undefined, { ...report, rttMs }, passedMs);
+        return from === undefined ? figures : { ...figures, moved: { from, agoMs: 0 } };
+      });
     }
-    const { takesRanges: ranges, takesAhead: ahead } = report;
     if (ranges === undefined && ahead === undefined) return;
-    const takes = {
-      ...this.#facts.store.newest(ORIGIN_TAKES, key)?.value,
+    this.#takes.update(depot, host, nowMs, (known) => ({
+      ...known,
       ...(ranges === undefined ? {} : { ranges }),
       ...(ahead === undefined ? {} : { ahead }),
-    };
-    this.#room.takes.makeRoomFor(key);
-    this.#facts.learn(ORIGIN_TAKES, key, takes, nowMs);
+    }));
   }
 
   /** Forgets what a depot has told: it is not believed any more. */
   forgetFrom(depot: string): void {
     this.#ends.forgetFrom(depot);
-    const hosts = [...this.#takes].flatMap(([host, byDepot]) => (byDepot.has(depot) ? [host] : []));
-    for (const host of hosts) this.#facts.store.forget(ORIGIN_TAKES, `${depot} ${host}`);
+    this.#takes.forgetFrom(depot);
   }
 
   /** What depots have measured of an origin, by depot. */
@@ -215,30 +202,18 @@ export class OriginTable {
 
   /** What most depots that have seen it, and are believed, say of an origin: one alone does not outvote others. */
   manners(host: string, isBelieved: (depot: string) => boolean = () => true): OriginManners {
-    const told = <Value>(all: Iterable<readonly [depot: string, told: Value]> | undefined) =>
-      [...(all ?? [])].flatMap(([depot, value]) => (isBelieved(depot) ? [value] : []));
-    const taken = told(this.#takes.get(host));
+    const told = <Value>(all: Iterable<readonly [depot: string, fact: Fact<Value>]>) =>
+      [...all].flatMap(([depot, { value }]) => (isBelieved(depot) ? [value] : []));
+    const taken = told(this.#takes.of(host));
     const known = told(this.witnesses(host));
     const takesRanges = majority(taken.map(({ ranges }) => ranges));
     const takesAhead = majority(taken.map(({ ahead }) => ahead));
-    const isBbr = majority(votesOnLoss(known.map(({ value }) => value)));
+    const isBbr = majority(votesOnLoss(known));
     return {
       ...(takesRanges === undefined ? {} : { takesRanges }),
       ...(takesAhead === undefined ? {} : { takesAhead }),
       ...(isBbr === undefined ? {} : { sender: isBbr ? 'bbr' : 'cubic' }),
     };
-  }
-
-  #refreshTakes(key: string | undefined): void {
-    if (key === undefined) return;
-    const space = key.indexOf(' ');
-    const [depot, host] = [key.slice(0, space), key.slice(space + 1)];
-    const now = this.#facts.store.newest(ORIGIN_TAKES, key);
-    const ofHost = this.#takes.get(host) ?? new Map();
-    if (now) ofHost.set(depot, now.value);
-    else ofHost.delete(depot);
-    if (ofHost.size > 0) this.#takes.set(host, ofHost);
-    else this.#takes.delete(host);
   }
 }
 

@@ -1,6 +1,7 @@
 import { estimateOf, type Figure, figureSchema, observed, type Prior } from '../estimates/figure.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
+import { keyOf } from '../facts/two-part-keys.ts';
 
 /** Pairs that are remembered, some hundred bytes each. */
 const MOST_PAIRS = 20_000;
@@ -22,11 +23,14 @@ export interface Pair {
   readonly host: string;
 }
 
+/** How the keys of facts about a pair look: `<network> <origin>`. */
+export const PAIR_KEYS = /^[0-9a-f.:/]{1,64} [a-z0-9.:_-]{1,255}$/;
+
 /** How many times as long downloads took as was predicted of them, by `<network> <origin>`. */
 const PAIR_CALIBRATED = {
   name: 'pair-calibrated',
   schema: figureSchema,
-  keys: /^[0-9a-f.:/]{1,64} [a-z0-9.:_-]{1,255}$/,
+  keys: PAIR_KEYS,
   most: MOST_PAIRS,
   whenFull: 'forget-oldest',
   lifeMs: KEPT_MS,
@@ -52,7 +56,8 @@ export class Calibrations {
     const known = this.#known(pair);
     const said = Math.min(Math.max(ratio, 1 / MOST_SAID), MOST_SAID);
     const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-    this.#facts.learn(PAIR_CALIBRATED, keyOf(pair), observed(known?.value, said, passedMs, LIFE_MS), nowMs);
+    const key = keyOf(pair.network, pair.host);
+    this.#facts.learn(PAIR_CALIBRATED, key, observed(known?.value, said, passedMs, LIFE_MS), nowMs);
   }
 
   /** How many times as long as the model says the next one will take; 1 where nobody knows better. */
@@ -63,11 +68,7 @@ export class Calibrations {
     return Math.min(Math.max(value, 1 / MOST_CHANGED), MOST_CHANGED);
   }
 
-  #known(pair: Pair): { readonly value: Figure; readonly timeMs: number } | undefined {
-    return this.#facts.store.newest(PAIR_CALIBRATED, keyOf(pair));
+  #known({ network, host }: Pair): { readonly value: Figure; readonly timeMs: number } | undefined {
+    return this.#facts.store.newest(PAIR_CALIBRATED, keyOf(network, host));
   }
-}
-
-function keyOf({ network, host }: Pair): string {
-  return `${network} ${host}`;
 }

@@ -2,7 +2,8 @@ import type { OriginUrl } from '@longhaul/shared';
 import * as z from 'zod';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
+import { SpeakerRoom } from '../facts/speaker-room.ts';
+import { keyOf, partsOf, secondOf } from '../facts/two-part-keys.ts';
 import type { LedTo } from '../planning/plans/route-chooser.ts';
 import type { Pair } from './calibrations.ts';
 import type { PlannedJob } from './recent-jobs.ts';
@@ -108,7 +109,7 @@ interface Voices {
 export class LedHosts {
   readonly #facts: Facts;
   readonly #metBy: (host: string) => Iterable<string>;
-  readonly #room: { readonly leads: SpeakerRoom; readonly jobs: SpeakerRoom };
+  readonly #room: { readonly leads: SpeakerRoom<Told['value']>; readonly jobs: SpeakerRoom<Place> };
   /** By the host that is asked. */
   readonly #voices = new Map<string, Voices>();
 
@@ -117,26 +118,25 @@ export class LedHosts {
     this.#facts = facts;
     this.#metBy = metBy;
     this.#room = {
-      leads: new SpeakerRoom({ facts, kind: HOST_LEADS, speakerOf: firstOf }),
-      jobs: new SpeakerRoom({ facts, kind: JOB_LED, speakerOf: lastOf }),
+      leads: new SpeakerRoom({ facts, kind: HOST_LEADS }),
+      jobs: new SpeakerRoom({ facts, kind: JOB_LED, speakerOf: secondOf }),
     };
     facts.store.watch(HOST_LEADS, (now, before) => this.#refresh((now ?? before)?.key));
   }
 
   /** Takes in that an entry depot asks for a ticket for where a job was redirected to. */
   noteFollowUp(depot: string, jobId: string, { host, port }: Place, nowMs: number): void {
-    const key = `${jobId} ${depot}`;
+    const key = keyOf(jobId, depot);
     const known = this.#facts.store.newest(JOB_LED, key)?.value;
     if (known?.host === host && known.port === port) return;
-    this.#room.jobs.makeRoomFor(key);
-    this.#facts.learn(JOB_LED, key, { host, port }, nowMs);
+    this.#room.jobs.learn(key, { host, port }, nowMs);
   }
 
   /** Calls `listener` with each place that a job is led to, whichever master was asked for a ticket for it. */
   onJobLed(listener: (jobId: string, depot: string, to: Place, atMs: number) => void): void {
     this.#facts.store.watch(JOB_LED, (now, before) => {
       const isNews = now?.value.host !== before?.value.host || now?.value.port !== before?.value.port;
-      if (now && isNews) listener(firstOf(now.key), lastOf(now.key), now.value, now.timeMs);
+      if (now && isNews) listener(...partsOf(now.key), now.value, now.timeMs);
     });
   }
 
@@ -155,7 +155,7 @@ export class LedHosts {
    * elsewhere.
    */
   noteEnded(job: LedJob, depot: string, nowMs: number): void {
-    if (!this.#facts.store.newest(JOB_LED, `${job.jobId} ${depot}`)) this.#noteItself(job, depot, nowMs);
+    if (!this.#facts.store.newest(JOB_LED, keyOf(job.jobId, depot))) this.#noteItself(job, depot, nowMs);
   }
 
   /** Whether anybody has told that a host leads on: of nearly all nobody has, and nothing needs to be looked up. */
@@ -172,7 +172,7 @@ export class LedHosts {
     const voices = this.#voices.get(host);
     if (!voices) return undefined;
     const { byDepot, counted, most } = voices;
-    const own = network === undefined ? [] : this.#told(`${network} ${host}`);
+    const own = network === undefined ? [] : this.#told(keyOf(network, host));
     const to = own.length > 0 ? ofMost(own.map((one) => one.led)) : most;
     if (!to) return undefined;
     const agreeing = counted.filter((voice) => voice?.host === to.host).length;
@@ -205,9 +205,9 @@ export class LedHosts {
   ): void {
     if (isAsked) return;
     const now = { ...told, jobId, network, agoMs: 0 };
-    this.#join(`${network} ${host}`, now, (one) => one.jobId === jobId, nowMs);
+    this.#join(keyOf(network, host), now, (one) => one.jobId === jobId, nowMs);
     // Else one network that asks all day would be all that a depot tells of.
-    this.#join(`${told.by} ${host}`, now, (one) => one.network === network, nowMs);
+    this.#join(keyOf(told.by, host), now, (one) => one.network === network, nowMs);
   }
 
   /** Puts a download before those that are known, in the place of the one that it comes after. */
@@ -217,8 +217,7 @@ export class LedHosts {
     const downloads = [now, ...before.filter((one) => !isBefore(one))].slice(0, MOST_DOWNLOADS);
     const isNews = hostsOf(downloads) !== hostsOf(before) || (before[0]?.agoMs ?? 0) >= SAME_AGAIN_MS;
     if (!isNews) return;
-    this.#room.leads.makeRoomFor(key);
-    this.#facts.learn(HOST_LEADS, key, { downloads }, nowMs);
+    this.#room.leads.learn(key, { downloads }, nowMs);
   }
 
   /** The newest of what all masters know under a key. */
@@ -231,7 +230,7 @@ export class LedHosts {
 
   #refresh(key: string | undefined): void {
     if (key === undefined) return;
-    const [speaker, host] = [firstOf(key), lastOf(key)];
+    const [speaker, host] = partsOf(key);
     // A network speaks for itself alone.
     if (speaker.includes('/')) return;
     const { byDepot } = this.#voices.get(host) ?? { byDepot: new Map() };
@@ -273,9 +272,4 @@ function aged({ value: { downloads }, timeMs }: Told, nowMs: number): ToldDownlo
 
 function hostsOf(downloads: readonly ToldDownload[]): string {
   return downloads.map((one) => one.led?.host ?? '').join(' ');
-}
-
-/** Of keys that end, behind a space, with what they are about. */
-function lastOf(key: string): string {
-  return key.slice(key.indexOf(' ') + 1);
 }

@@ -13,6 +13,7 @@ import type { EmitEvent } from '../events.ts';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { SpeakerRoom } from '../facts/speaker-room.ts';
+import { keyOf, partsOf, secondOf } from '../facts/two-part-keys.ts';
 import {
   directSeconds,
   modelSeconds,
@@ -94,26 +95,23 @@ export class OutcomeBook {
   /** What clients say that they got: one word for each job, kept as long as that. */
   readonly #clients = new WeakMap<PlannedJob, ClientMeasure>();
   readonly #disputes: DisputeBook;
-  readonly #room: SpeakerRoom;
+  readonly #room: SpeakerRoom<JobReport>;
 
   constructor(init: OutcomeBookInit) {
     this.#init = init;
     this.#facts = init.facts ?? new Facts({ kinds: JOB_FACTS });
-    this.#room = new SpeakerRoom({
-      facts: this.#facts,
-      kind: JOB_REPORTED,
-      speakerOf: (key) => key.slice(key.indexOf(' ') + 1),
-    });
+    this.#room = new SpeakerRoom({ facts: this.#facts, kind: JOB_REPORTED, speakerOf: secondOf });
     this.#disputes = new DisputeBook({
-      reportOf: (jobId, depot) => this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value,
+      reportOf: (jobId, depot) => this.#reportOf({ jobId }, depot),
       steadyMs: init.steadyMs,
       ...(init.onTrust ? { onChange: init.onTrust } : {}),
     });
     this.#facts.store.watch(JOB_REPORTED, (now) => {
-      const [jobId = '', depot = ''] = now?.key.split(' ') ?? [];
-      if (now) this.#disputes.note(depot, now.value);
+      if (!now) return;
+      const [jobId, depot] = partsOf(now.key);
+      this.#disputes.note(depot, now.value);
       const job = init.jobs.get(jobId);
-      if (!now || !job) return;
+      if (!job) return;
       this.#tellSeen(job, depot, now.value, now.timeMs);
       if (now.value.download) this.#compare(job, depot, now.value.download, now.timeMs);
       this.#second(job, now.timeMs);
@@ -123,11 +121,10 @@ export class OutcomeBook {
   /** Takes in what a depot tells of jobs that have ended there. */
   report(depot: string, reports: readonly JobReport[], nowMs: number): void {
     for (const report of reports) {
-      const key = `${report.jobId} ${depot}`;
       // It may have told another master of the first part.
-      const known = this.#facts.store.newest(JOB_REPORTED, key)?.value;
-      this.#room.makeRoomFor(key);
-      this.#facts.learn(JOB_REPORTED, key, known ? joinJobReports(known, report) : report, nowMs);
+      this.#room.update(keyOf(report.jobId, depot), nowMs, (known) =>
+        known ? joinJobReports(known, report) : report,
+      );
     }
   }
 
@@ -289,8 +286,8 @@ export class OutcomeBook {
     return this.#reportOf(job, entry)?.legs.find(({ peer }) => peer === CLIENT)?.limitedBy === 'receiver';
   }
 
-  #reportOf({ jobId }: PlannedJob, depot: string): JobReport | undefined {
-    return this.#facts.store.newest(JOB_REPORTED, `${jobId} ${depot}`)?.value;
+  #reportOf({ jobId }: Pick<PlannedJob, 'jobId'>, depot: string): JobReport | undefined {
+    return this.#facts.store.newest(JOB_REPORTED, keyOf(jobId, depot))?.value;
   }
 }
 

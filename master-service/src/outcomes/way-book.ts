@@ -2,10 +2,11 @@ import { type Chain, chainKey, MAX_CHAIN_DEPOTS, MAX_LANES } from '@longhaul/sha
 import * as z from 'zod';
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../facts/speaker-room.ts';
+import { SpeakerRoom } from '../facts/speaker-room.ts';
+import { keyOf } from '../facts/two-part-keys.ts';
 import type { WaitedWay } from '../planning/decision/route.ts';
 import { type AtOneSite, MIDDLE, type TimedDownload } from '../planning/decision/taken-ways.ts';
-import type { Pair } from './calibrations.ts';
+import { PAIR_KEYS, type Pair } from './calibrations.ts';
 
 /** Pairs that are remembered, some kilobytes each at most; of one client network no more than are left free. */
 const MOST_PAIRS = 5_000;
@@ -41,7 +42,7 @@ const WAYS_TAKEN = {
     ways: z.array(toldWay).max(MOST_WAYS),
     direct: z.array(toldDownload).max(MOST_DOWNLOADS).optional(),
   }),
-  keys: /^[0-9a-f.:/]{1,64} [a-z0-9.:_-]{1,255}$/,
+  keys: PAIR_KEYS,
   most: MOST_PAIRS,
   whenFull: 'forget-oldest',
   lifeMs: KEPT_MS,
@@ -69,7 +70,7 @@ type JoinedWay = Pick<ToldWay, 'chain' | 'downloads'>;
 /** What downloads really took, chain by chain: what links say of a way is never all that there is to it. */
 export class WayBook {
   readonly #facts: Facts;
-  readonly #room: SpeakerRoom;
+  readonly #room: SpeakerRoom<ToldPair>;
   readonly #areAtOneSite: AtOneSite;
 
   /** Without `areAtOneSite` each depot is at a site of its own. */
@@ -79,7 +80,7 @@ export class WayBook {
   ) {
     this.#facts = facts;
     this.#areAtOneSite = areAtOneSite;
-    this.#room = new SpeakerRoom({ facts, kind: WAYS_TAKEN, speakerOf: firstOf });
+    this.#room = new SpeakerRoom({ facts, kind: WAYS_TAKEN });
   }
 
   /**
@@ -87,17 +88,16 @@ export class WayBook {
    * job counts.
    */
   note(pair: Pair, { chain, ...download }: WholeDownload, nowMs: number): void {
-    const key = keyOf(pair);
+    const key = keyOf(pair.network, pair.host);
     const known = this.#facts.own(WAYS_TAKEN, key);
     const before = known ? aged(known.value, nowMs - known.timeMs) : { ways: [], direct: [] };
     const isOther = ({ jobId }: ToldDownload) => jobId !== download.jobId;
     const others = before.ways.map((way) => ({ ...way, downloads: way.downloads.filter(isOther) }));
     const now = { ...download, agoMs: 0 };
     const isDirect = chain.length === 0;
-    this.#room.makeRoomFor(key);
     const ways = this.#joined(isDirect ? others : [{ chain: [...chain], downloads: [now] }, ...others]);
     const direct = newest([...(isDirect ? [now] : []), ...before.direct.filter(isOther)]);
-    this.#facts.learn(WAYS_TAKEN, key, { ways, direct }, nowMs);
+    this.#room.learn(key, { ways, direct }, nowMs);
   }
 
   /** What all masters know of a pair's chains. */
@@ -122,8 +122,8 @@ export class WayBook {
     return elsewhere ? [...kept.slice(0, -1), elsewhere] : kept;
   }
 
-  #all(pair: Pair, nowMs: number) {
-    const facts = this.#facts.store.all(WAYS_TAKEN, keyOf(pair));
+  #all({ network, host }: Pair, nowMs: number) {
+    const facts = this.#facts.store.all(WAYS_TAKEN, keyOf(network, host));
     return facts.map(({ value, timeMs }) => aged(value, nowMs - timeMs));
   }
 
@@ -171,8 +171,4 @@ function aged({ ways, direct = [] }: ToldPair, passedMs: number) {
     ways: ways.map(({ chain, downloads }) => ({ chain, downloads: older(downloads) })),
     direct: older(direct),
   };
-}
-
-function keyOf({ network, host }: Pair): string {
-  return `${network} ${host}`;
 }

@@ -1,18 +1,22 @@
 import type { LinkReport } from '@longhaul/shared';
 import { fitsLegFigures } from '../../estimates/fits-leg-figures.ts';
-import { type LegFigures, LINK_LIVES, legFiguresSchema, withReport } from '../../estimates/leg-figures.ts';
+import {
+  type LegFigures,
+  LINK_LIVES,
+  legFiguresSchema,
+  MEASURED_LIFE_MS,
+  withReport,
+} from '../../estimates/leg-figures.ts';
 import { areNear } from '../../estimates/near-leg-figures.ts';
 import { shortLegFigures } from '../../estimates/short-leg-figures.ts';
 import { type Fact, type FactKind, isYounger } from '../../facts/fact.ts';
 import type { Facts } from '../../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../../facts/speaker-room.ts';
-import { keyOf, partsOf } from '../../facts/two-part-keys.ts';
+import { SpeakerRoom } from '../../facts/speaker-room.ts';
+import { firstOf, keyOf, partsOf } from '../../facts/two-part-keys.ts';
 import { LinkExpectations } from './link-expectations.ts';
 import { RttDisputes } from './rtt-disputes.ts';
 import type { Direction } from './two-directions.ts';
 
-/** Nothing is left of older measurements. */
-const MEASURED_LIFE_MS = 7 * 86_400_000;
 /** Links whose measurements are kept, each direction for itself: 1000 depots with 50 neighbours each. */
 const MOST_LINKS = 100_000;
 
@@ -47,28 +51,24 @@ export class MeasuredLinks {
   readonly expectations = new LinkExpectations();
   readonly #disputes = new RttDisputes();
   readonly #facts: Facts;
-  readonly #room: SpeakerRoom;
+  readonly #room: SpeakerRoom<LegFigures>;
   readonly #onChange: (from: string, to: string, nowMs: number) => void;
 
   /** `onChange` is told of each direction of which something else is known. */
   constructor(facts: Facts, onChange: (from: string, to: string, nowMs: number) => void) {
     this.#facts = facts;
     this.#onChange = onChange;
-    this.#room = new SpeakerRoom({ facts, kind: LINK_MEASURED, speakerOf: firstOf });
+    this.#room = new SpeakerRoom({ facts, kind: LINK_MEASURED });
     facts.store.watch(LINK_MEASURED, (now, before) => this.#refresh(now, before));
   }
 
   /** Takes in what the depot `from` measured on its connections to another depot since its last report. */
   report(from: string, report: LinkReport, nowMs: number): void {
-    const key = keyOf(from, report.to);
-    // Whichever master was told it: a depot that comes from another one has measured as much as before.
-    const known = this.#facts.store.newest(LINK_MEASURED, key);
-    const passedMs = known ? Math.max(0, nowMs - known.timeMs) : 0;
-    this.#room.makeRoomFor(key);
-    const expectedBps = this.expectations.goodput(report.to, from, report.rttMs).value;
-    const isBound = expectedBps < this.expectations.usual(report.rttMs).value;
-    const figures = withReport(known?.value, report, passedMs, LINK_LIVES, { expectedBps, isBound });
-    this.#facts.learn(LINK_MEASURED, key, figures, nowMs);
+    this.#room.update(keyOf(from, report.to), nowMs, (known, passedMs) => {
+      const expectedBps = this.expectations.goodput(report.to, from, report.rttMs).value;
+      const isBound = expectedBps < this.expectations.usual(report.rttMs).value;
+      return withReport(known, report, passedMs, LINK_LIVES, { expectedBps, isBound });
+    });
   }
 
   /** Forgets what a depot has measured: it is not believed any more. */

@@ -2,7 +2,8 @@ import type { Chain } from '@longhaul/shared';
 import * as z from 'zod';
 import type { FactKind } from '../../facts/fact.ts';
 import type { Facts } from '../../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../../facts/speaker-room.ts';
+import { SpeakerRoom } from '../../facts/speaker-room.ts';
+import { firstOf, keyOf, partsOf } from '../../facts/two-part-keys.ts';
 
 /**
  * A depot tries each minute again whom it cannot reach, and says so each time: what it has not said for so
@@ -32,14 +33,14 @@ export const UNREACHED_FACTS = [DEPOT_UNREACHED];
  */
 export class UnreachedPairs {
   readonly #facts: Facts;
-  readonly #room: SpeakerRoom;
+  readonly #room: SpeakerRoom<{ isUnreached: boolean }>;
   /** When those were told of that are not reached: mostly there are none, and each redirect asks. */
   readonly #toldAtMs = new Map<string, number>();
 
   /** `onChange` is told of each pair of which something else may be known. */
   constructor(facts: Facts, onChange: (from: string, to: string, nowMs: number) => void) {
     this.#facts = facts;
-    this.#room = new SpeakerRoom({ facts, kind: DEPOT_UNREACHED, speakerOf: firstOf });
+    this.#room = new SpeakerRoom({ facts, kind: DEPOT_UNREACHED });
     facts.store.watch(DEPOT_UNREACHED, (now, before) => {
       const changed = now ?? before;
       if (!changed) return;
@@ -47,23 +48,20 @@ export class UnreachedPairs {
       const newest = facts.store.newest(DEPOT_UNREACHED, key);
       const wasThere = this.#toldAtMs.delete(key);
       if (newest?.value.isUnreached) this.#toldAtMs.set(key, newest.timeMs);
-      const [from = '', to = ''] = key.split(' ');
-      if (this.#toldAtMs.has(key) !== wasThere) onChange(from, to, timeMs);
+      if (this.#toldAtMs.has(key) !== wasThere) onChange(...partsOf(key), timeMs);
     });
   }
 
   /** Takes in that `from` could not connect to `to`, which lives; whether that is news. */
   noteUnreached(from: string, to: string, nowMs: number): boolean {
     const isNews = !this.has(from, to, nowMs);
-    const key = `${from} ${to}`;
-    this.#room.makeRoomFor(key);
-    this.#facts.learn(DEPOT_UNREACHED, key, { isUnreached: true }, nowMs);
+    this.#room.learn(keyOf(from, to), { isUnreached: true }, nowMs);
     return isNews;
   }
 
   /** Takes in that `from` has connected to `to`. */
   noteReached(from: string, to: string, nowMs: number): void {
-    const key = `${from} ${to}`;
+    const key = keyOf(from, to);
     if (this.#toldAtMs.has(key)) this.#facts.learn(DEPOT_UNREACHED, key, { isUnreached: false }, nowMs);
   }
 
@@ -76,7 +74,7 @@ export class UnreachedPairs {
   /** Whether nothing can be led over a connection that `from` makes to `to`. */
   has(from: string, to: string, nowMs: number): boolean {
     if (this.#toldAtMs.size === 0) return false;
-    const toldAtMs = this.#toldAtMs.get(`${from} ${to}`);
+    const toldAtMs = this.#toldAtMs.get(keyOf(from, to));
     return toldAtMs !== undefined && nowMs - toldAtMs <= UNREACHED_LIFE_MS;
   }
 
