@@ -2,7 +2,8 @@ import type { OriginReach, OriginUrl } from '@longhaul/shared';
 import * as z from 'zod';
 import type { Fact, FactKind } from '../../facts/fact.ts';
 import type { Facts } from '../../facts/facts.ts';
-import { firstOf, SpeakerRoom } from '../../facts/speaker-room.ts';
+import { SpeakerRoom } from '../../facts/speaker-room.ts';
+import { keyOf, partsOf } from '../../facts/two-part-keys.ts';
 import type { OriginTable } from '../../measuring/origin-table.ts';
 
 /** A depot is left out for so long at first: an origin that was down for all is planned with again by then. */
@@ -44,20 +45,20 @@ const NONE: ReadonlySet<string> = new Set();
 export class UnreachedOrigins {
   readonly #facts: Facts;
   readonly #origins: Pick<OriginTable, 'known'>;
-  readonly #room: SpeakerRoom;
+  readonly #room: SpeakerRoom<Unreached['value']>;
   /** By origin, then depot: each redirect asks. */
   readonly #unreached = new Map<string, Map<string, Unreached>>();
 
   constructor(facts: Facts, origins: Pick<OriginTable, 'known'>) {
     this.#facts = facts;
     this.#origins = origins;
-    this.#room = new SpeakerRoom({ facts, kind: ORIGIN_UNREACHED, speakerOf: firstOf });
+    this.#room = new SpeakerRoom({ facts, kind: ORIGIN_UNREACHED });
     facts.store.watch(ORIGIN_UNREACHED, (now, before) => this.#refresh((now ?? before)?.key));
   }
 
   /** Takes in what came of a depot's last attempt; whether it is left out from now on, and was not before. */
   note(depot: string, { isReached, ...origin }: OriginReach, nowMs: number): boolean {
-    const key = `${depot} ${placeOf(origin)}`;
+    const key = keyOf(depot, placeOf(origin));
     const known = this.#facts.store.newest(ORIGIN_UNREACHED, key);
     const before = known?.value.isUnreached ? known : undefined;
     if (isReached) {
@@ -66,8 +67,7 @@ export class UnreachedOrigins {
     }
     const wasOut = before !== undefined && isOut(before, nowMs);
     const times = before ? this.#timesAfter(before, depot, origin.host, wasOut) : 1;
-    this.#room.makeRoomFor(key);
-    this.#facts.learn(ORIGIN_UNREACHED, key, { isUnreached: true, times }, nowMs);
+    this.#room.learn(key, { isUnreached: true, times }, nowMs);
     return !wasOut;
   }
 
@@ -99,8 +99,7 @@ export class UnreachedOrigins {
 
   #refresh(key: string | undefined): void {
     if (key === undefined) return;
-    const space = key.indexOf(' ');
-    const [depot, origin] = [key.slice(0, space), key.slice(space + 1)];
+    const [depot, origin] = partsOf(key);
     const newest = this.#facts.store.newest(ORIGIN_UNREACHED, key);
     const byDepot = this.#unreached.get(origin) ?? new Map<string, Unreached>();
     if (newest?.value.isUnreached) byDepot.set(depot, newest);
