@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { estimateOf, type Figure, fellFrom, followed, later, observed, type Prior } from './figure.ts';
+import {
+  estimateOf,
+  type Figure,
+  fellFrom,
+  followed,
+  later,
+  observed,
+  type Prior,
+  unfallen,
+} from './figure.ts';
 
 const HOUR_MS = 3_600_000;
 const PRIOR: Prior = { value: 100, between: 1, within: 0.3, source: 'assumed' };
@@ -68,6 +77,16 @@ describe('a figure that is followed', () => {
     const fallen = followedBy(...long, ...Array(20).fill(170));
     const fromAfter = (hours: number) => fallen && fellFrom(fallen, hours * HOUR_MS, HOUR_MS);
     expect([fromAfter(0.5), fromAfter(1.5)]).toEqual([expect.closeTo(245, 0), undefined]);
+  });
+
+  test('is what it was before it fell, as far as that is not forgotten, where that was of something else', () => {
+    const fallen = followedBy(...long, ...Array(20).fill(170), 60, 60);
+    const before = fallen && unfallen(fallen, 0, HOUR_MS);
+    expect(before?.value).toBeCloseTo(300, -1);
+    expect(before && [fellFrom(before, 0, HOUR_MS), before.doubted]).toEqual([undefined, undefined]);
+    expect(fallen && unfallen(fallen, 5 * HOUR_MS, HOUR_MS).value).toBeLessThan(65);
+    const same = followedBy(...long);
+    expect(same && unfallen(same, 0, HOUR_MS).value).toBeCloseTo(300);
   });
 
   test('is back at what it was when two measurements in a row say so, also where it had lost less than half', () => {

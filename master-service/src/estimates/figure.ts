@@ -144,6 +144,12 @@ export function fellFrom(figure: Figure, passedMs: number, lifeMs: number): numb
   return figure.value < FALLEN * most ? most : undefined;
 }
 
+/** A figure as it was before it fell lately: what it has fallen by turned out to be of something else. */
+export function unfallen(figure: Figure, passedMs: number, lifeMs: number): Figure {
+  const { scatter, weight, ageMs } = figure;
+  return { value: Math.max(figure.value, mostLately(figure, passedMs, lifeMs)), scatter, weight, ageMs };
+}
+
 /** The most that a figure was, which is forgotten as measurements are. */
 function mostLately(figure: Figure, passedMs: number, lifeMs: number): number {
   const { value, fellFrom: most = value } = figure;

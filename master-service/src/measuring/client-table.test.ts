@@ -388,6 +388,59 @@ describe('networks that all get far less from a depot at once', () => {
     expect(table.crowdedBps('d1', later + 11_000)).toBeUndefined();
   });
 
+  /** One more network comes every three minutes; all share what one has, and tell so every five seconds. */
+  const growing = (table: ClientTable, most: number, totalBps = 9e7) => {
+    let nowMs = NOW;
+    for (let count = 1; count <= most; count += 1)
+      for (let look = 0; look < 36; look += 1) {
+        nowMs += 5000;
+        const goodputBps = (totalBps / count) * (0.95 + (look % 10) / 100);
+        serve(table, networks.slice(0, count), nowMs, { goodputBps });
+      }
+    return nowMs;
+  };
+
+  test('tell nothing of their own lines either where they have come one after the other', () => {
+    const table = known();
+    const atMs = growing(table, 16);
+    expect(table.crowdedBps('d1', atMs)).toBeCloseTo(9e7 / 16, -6);
+    const linesAt = (nowMs: number) =>
+      networks.map((prefix) => table.distribution('d1', prefix, nowMs).goodputBps.value);
+    expect(Math.min(...linesAt(atMs))).toBeGreaterThan(7e7);
+    expect(Math.min(...linesAt(atMs + HOUR_MS))).toBeGreaterThan(6e7);
+  });
+
+  test('make nobody faster that is as fast as ever, whose rate goes up and down', () => {
+    const table = known();
+    for (let look = 0; look < 720; look += 1) {
+      const atMs = later + look * 5000;
+      serve(table, networks.slice(1), atMs);
+      serve(table, networks.slice(0, 1), atMs, { goodputBps: look % 2 === 0 ? 8e7 : 1e8 });
+    }
+    const line = table.distribution('d1', networks[0] ?? '', later + HOUR_MS).goodputBps.value;
+    expect(line).toBeGreaterThan(8e7);
+    expect(line).toBeLessThan(1.01e8);
+  });
+
+  test.each([
+    ['one', 1],
+    ['seven', 7],
+  ])('are believed to be slower where %s of them becomes so little by little', (_, count) => {
+    const table = known();
+    const [slow, others] = [networks.slice(0, count), networks.slice(count)];
+    const lineOf = (prefix = '', nowMs = NOW) => table.distribution('d1', prefix, nowMs).goodputBps.value;
+    let nowMs = NOW;
+    for (const goodputBps of [6e7, 4e7, 2.5e7, 1.5e7])
+      for (let look = 0; look < 36; look += 1) {
+        nowMs += 5000;
+        serve(table, others, nowMs, { goodputBps: 9e7 });
+        serve(table, slow, nowMs, { goodputBps });
+      }
+    expect(table.crowdedBps('d1', nowMs)).toBeUndefined();
+    for (const prefix of slow) expect(lineOf(prefix, nowMs) / 1.5e7).toBeCloseTo(1, 1);
+    for (const prefix of others) expect(lineOf(prefix, nowMs)).toBeGreaterThan(8e7);
+  });
+
   test('say nothing of its line where as many get what they did', () => {
     const table = known();
     serve(table, networks.slice(10), later, { goodputBps: 9e7 });

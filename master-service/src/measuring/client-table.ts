@@ -1,6 +1,6 @@
 import type { ClientReport } from '@longhaul/shared';
 import * as z from 'zod';
-import { type Figure, measuredOf, type Prior } from '../estimates/figure.ts';
+import { type Figure, fellFrom, measuredOf, type Prior, unfallen } from '../estimates/figure.ts';
 import {
   END_LIVES,
   type LegDistribution,
@@ -54,6 +54,13 @@ const CLIENT_MEASURED = {
   isKept: true,
 } satisfies FactKind<unknown>;
 
+/** What was known when a report came, and how long ago it was so. */
+interface Before {
+  readonly known: ClientFigures | undefined;
+  readonly passedMs: number;
+  readonly nowMs: number;
+}
+
 export const CLIENT_FACTS = [CLIENT_MEASURED];
 
 /** The ways from depots to the networks of their clients (/24, or /48 of IPv6), as real transfers showed them. */
@@ -89,8 +96,8 @@ export class ClientTable {
 
   /** Takes in what a depot measured on its connections to a client network since its last report. */
   report(depot: string, told: ClientReport, nowMs: number): void {
-    const report = this.#ofNetwork(depot, told, this.#ends.known(told.prefix).get(depot)?.value, nowMs);
-    this.#ends.update(depot, told.prefix, nowMs, (known, passedMs) => {
+    this.#ends.update(depot, told.prefix, nowMs, (said, passedMs) => {
+      const { report, known } = this.#ofNetwork(depot, told, { known: said, passedMs, nowMs });
       const figures = withReport(known, report, passedMs, END_LIVES, { slowerShare: OTHER_LINE });
       const isFirst = known?.goodput === undefined;
       const begun =
@@ -110,23 +117,32 @@ export class ClientTable {
   }
 
   /**
-   * What a report says of its network. Where the line of the depot is crowded, what is slow, lost or waits is
-   * the depot's: direct downloads do not meet it, and nothing of it is left once the crowd has gone.
+   * What a report says of its network, and what was known of that. Where the line of the depot is crowded,
+   * what is slow, lost or waits is the depot's: direct downloads do not meet it, and nothing of it is left
+   * once the crowd has gone. One that grows slowly is seen when what is known has come down with it: so a
+   * rate is held against the most of late, and that is known again.
    */
   #ofNetwork(
     depot: string,
     report: ClientReport,
-    known: ClientFigures | undefined,
-    nowMs: number,
-  ): ClientReport {
+    { known, passedMs, nowMs }: Before,
+  ): { readonly report: ClientReport; readonly known: ClientFigures | undefined } {
     const { prefix, rttMs, goodputBps: bps } = report;
-    const { value: knownBps, weight = 0 } = measuredOf(known?.goodput) ?? {};
-    const isSlower = bps !== undefined && bps < OTHER_LINE * (knownBps ?? this.#ends.usualBps(rttMs));
-    if (bps !== undefined && weight >= LEAST_KNOWN)
+    const figure = measuredOf(known?.goodput);
+    const mostBps = figure && (fellFrom(figure, passedMs, END_LIVES.goodputMs) ?? figure.value);
+    const isSlower = bps !== undefined && bps < OTHER_LINE * (mostBps ?? this.#ends.usualBps(rttMs));
+    if (bps !== undefined && (figure?.weight ?? 0) >= LEAST_KNOWN)
       this.#crowded.note(depot, prefix, { bps, isSlower, atMs: nowMs });
-    if (this.crowdedBps(siteOf(depot) ?? depot, nowMs) === undefined) return report;
+    if (this.crowdedBps(siteOf(depot) ?? depot, nowMs) === undefined) return { report, known };
     const { sentBytes: _sent, retransmittedBytes: _lost, queueMs: _waits, goodputBps, ...others } = report;
-    return goodputBps === undefined || isSlower ? others : { ...others, goodputBps };
+    const isLess = isSlower || (bps ?? 0) < (figure?.value ?? 0);
+    return {
+      report: goodputBps === undefined || isLess ? others : { ...others, goodputBps },
+      known:
+        known && figure && isSlower
+          ? { ...known, goodput: unfallen(figure, passedMs, END_LIVES.goodputMs) }
+          : known,
+    };
   }
 
   /**
