@@ -2,6 +2,7 @@ import { type Chain, clientPrefix } from '@longhaul/shared';
 import type { MasterConfig } from './config.ts';
 import type { AskDepot } from './depots/ask-depot.ts';
 import { DEPOT_FACTS, DEPOT_HEARD } from './depots/depot-facts.ts';
+import { DepotMoves } from './depots/depot-moves.ts';
 import { DownChecks } from './depots/down-checks.ts';
 import { LegAsker } from './depots/leg-asker.ts';
 import { PlanTeller } from './depots/plan-teller.ts';
@@ -65,6 +66,18 @@ export function createDownloads(init: DownloadsInit) {
       if (links.unreached.noteUnreached(depot, other, nowMs)) emit({ type: 'depot-unreached', depot, other });
     },
   });
+  const forgetFrom = (depot: string) => {
+    for (const table of [links, clients, aliases, origins, ways, leads]) table.forgetFrom(depot);
+  };
+  new DepotMoves({
+    facts,
+    registry,
+    onMoved: (depot) => {
+      forgetFrom(depot);
+      links.forgetTowards(depot);
+      emit({ type: 'depot-moved', depot });
+    },
+  });
   const jobs = new RecentJobs();
   const learned = config.planner.learnWays ? { ways } : {};
   const outcomes = new OutcomeBook({
@@ -75,8 +88,7 @@ export function createDownloads(init: DownloadsInit) {
     calibrations,
     ...learned,
     onTrust: (depot, isTrusted) => {
-      if (!isTrusted)
-        for (const table of [links, clients, aliases, origins, ways, leads]) table.forgetFrom(depot);
+      if (!isTrusted) forgetFrom(depot);
       emit({ type: 'depot-trust', depot, isTrusted });
     },
     onSeen: (network, { depot, prefix }, nowMs) => {

@@ -56,6 +56,7 @@ export function createEventLog(log: Logger, nowMs: () => number): EmitEvent {
           ? 'depot agrees with its neighbours again'
           : 'depot is contradicted by its neighbours',
       ),
+    'depot-moved': line('info', 'depot is in another network now'),
     enrolment: (event) => log.info(fieldsOf(event), `enrolment: ${event.what}`),
     'keys-published': line('info', 'keys published'),
     'facts-restored': line('info', 'facts restored'),

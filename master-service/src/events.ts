@@ -38,6 +38,8 @@ export type MasterEvent =
   | { readonly type: 'depot-trust'; readonly depot: string; readonly isTrusted: boolean }
   /** Measurements of such a depot were not taken. */
   | { readonly type: 'measurements-ignored'; readonly depot: string }
+  /** A depot has proved that it is in another network than before: what was measured there is forgotten. */
+  | { readonly type: 'depot-moved'; readonly depot: string }
   /** A client has told how a download went, and what came of that. */
   | {
       readonly type: 'feedback';

@@ -220,6 +220,7 @@ export function createMetrics({
       if (regret !== undefined) regrets.observe(regret);
     },
     'depot-trust': () => {},
+    'depot-moved': () => {},
     'measurements-ignored': () => ignored.inc(),
     explored: () => explored.inc(),
     feedback: ({ verdict, effect }) => feedback.inc({ verdict, effect }),

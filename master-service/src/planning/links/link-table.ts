@@ -80,6 +80,11 @@ export class LinkTable implements LinkView {
     this.#measured.forgetFrom(depot);
   }
 
+  /** Forgets what others have measured of their links to a depot: it is somewhere else now. */
+  forgetTowards(depot: string): void {
+    this.#measured.forgetTowards(depot);
+  }
+
   /**
    * The estimate of the leg on which `other` sends to `one`; `undefined` when RTT or rate are unknown, or
    * `one`, which makes the connection, cannot reach `other`. Each figure is what `other` measured; where it

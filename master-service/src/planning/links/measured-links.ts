@@ -12,7 +12,7 @@ import { shortLegFigures } from '../../estimates/short-leg-figures.ts';
 import { type Fact, type FactKind, isYounger } from '../../facts/fact.ts';
 import type { Facts } from '../../facts/facts.ts';
 import { SpeakerRoom } from '../../facts/speaker-room.ts';
-import { firstOf, keyOf, partsOf } from '../../facts/two-part-keys.ts';
+import { firstOf, keyOf, partsOf, secondOf } from '../../facts/two-part-keys.ts';
 import { LinkExpectations } from './link-expectations.ts';
 import { RttDisputes } from './rtt-disputes.ts';
 import type { Direction } from './two-directions.ts';
@@ -73,8 +73,12 @@ export class MeasuredLinks {
 
   /** Forgets what a depot has measured: it is not believed any more. */
   forgetFrom(depot: string): void {
-    const keys = [...this.#measured.keys()].filter((key) => firstOf(key) === depot);
-    for (const key of keys) this.#facts.store.forget(LINK_MEASURED, key);
+    this.#forget((key) => firstOf(key) === depot);
+  }
+
+  /** Forgets what others have measured of their links to a depot: it is somewhere else now. */
+  forgetTowards(depot: string): void {
+    this.#forget((key) => secondOf(key) === depot);
   }
 
   /** What `from` has measured of its link to another depot. */
@@ -106,6 +110,11 @@ export class MeasuredLinks {
   /** Whether the round trips that a depot tells are those that its neighbours tell. */
   isBelieved(depot: string): boolean {
     return this.#disputes.isBelieved(depot);
+  }
+
+  #forget(isForgotten: (key: string) => boolean): void {
+    const keys = [...this.#measured.keys()].filter(isForgotten);
+    for (const key of keys) this.#facts.store.forget(LINK_MEASURED, key);
   }
 
   /** Takes over what the newest source says of a direction. */
