@@ -21,6 +21,7 @@ import {
   type RouteBasis,
   unseenSeconds,
 } from '../planning/decision/route-basis.ts';
+import { MOST_TIMES_PLANNED } from '../planning/decision/taken-ways.ts';
 import type { Calibrations } from './calibrations.ts';
 import { DisputeBook } from './dispute-book.ts';
 import { outcomeLegs } from './job-legs-told.ts';
@@ -39,8 +40,6 @@ const LEAST_COMPARED_BYTES = 100_000;
  * origin is slow, or the line.
  */
 const TELLING_GAIN = 1.5;
-/** What has come to a stop would take for ever. */
-const MOST_TIMES_PLANNED = 1000;
 
 /** Hardly anything has run beside a download that had so large a share of what went to its client. */
 const HARDLY_BESIDE = 0.8;

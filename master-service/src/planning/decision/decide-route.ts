@@ -73,11 +73,14 @@ function weigh({ config, query, map, depots, usable }: DecisionInit): Weighed {
 
 function choose(init: DecisionInit, weighed: Weighed): Choice {
   const { query } = init;
-  const { candidates, times, against, ranked } = weighed;
+  const { candidates, times, learned, against, ranked } = weighed;
   const [first] = ranked;
   // One that was put behind for what it took still counts against a direct way that it outdoes.
   const [byLegs] = query.taken?.length ? fastestFirst(candidates.all, times.expected) : [];
-  const rivals = [first, byLegs].filter((one) => one !== undefined);
+  // Nor is a depot whose own way to the client is narrow a reason to leave those of others.
+  const isElsewhere = (one: RatedChain) => !learned.isOfSlowEntry(one);
+  const elsewhere = first && !isElsewhere(first) ? ranked.find(isElsewhere) : undefined;
+  const rivals = [first, byLegs, elsewhere].filter((one) => one !== undefined);
   const winner = rivals.find(against.wins);
   const best = winner ?? first;
   if (query.isDirectPreferred) {
@@ -107,7 +110,7 @@ function reasonForDirect(
     avoid,
     ranked,
     fasterByLegs: () => rivals.filter(against.isFasterByLegs),
-    isTaken: (one) => learned.isTaken(one),
+    isTaken: (one) => learned.isTaken(one) || learned.isOfSlowEntry(one),
     directLegs: direct.legs,
     wouldWin: (over) => {
       const fastest = candidates.fastestOver(over);

@@ -7,6 +7,8 @@ import type { RouteQuery, WaitedWay } from './route.ts';
 import {
   type AtOneSite,
   type ChainModel,
+  type EntryFault,
+  entryFault,
   gainTaken,
   timesDirect,
   timesTaken,
@@ -28,6 +30,8 @@ export class LearnedTimes {
   readonly #ways: ReadonlyMap<string, WaitedWay>;
   /** Of the chains that were taken. */
   readonly #factors: ReadonlyMap<string, number>;
+  /** What is wrong of entry depots; nothing of most. */
+  readonly #entryFaults = new Map<string, EntryFault | undefined>();
   /** Of others that were asked for. */
   readonly #twinFactors = new Map<string, number>();
 
@@ -35,11 +39,7 @@ export class LearnedTimes {
     const { query, rated, areAtOneSite } = init;
     this.#init = init;
     this.#ways = new Map((query.taken ?? []).map((way) => [chainKey(way.chain), way]));
-    const taken = rated.flatMap((one) => {
-      const way = this.#wayOf(one);
-      return way ? [{ way, model: this.#waited(one, expectedSeconds) }] : [];
-    });
-    this.#factors = wayFactors(taken, query.sizeBytes, areAtOneSite);
+    this.#factors = wayFactors(this.#taken(rated, expectedSeconds), query.sizeBytes, areAtOneSite);
   }
 
   /** Whether downloads took it. */
@@ -82,13 +82,22 @@ export class LearnedTimes {
     return takenDirect.length > 0 ? 0 : (this.#wayOf(rated)?.thoughtSeconds ?? 0);
   }
 
-  /** How long this download takes by what others over the chain took, in seconds; `undefined` where nobody took it. */
+  /**
+   * How long this download takes by what others over the chain took, or over all like it of its entry depot,
+   * in seconds; `undefined` where nobody took any.
+   */
   secondsTaken(rated: RatedChain): number | undefined {
     const { sizeBytes } = this.#init.query;
     const way = this.#wayOf(rated);
-    if (!way) return undefined;
-    const times = timesTaken(way, sizeBytes, this.#waited(rated, secondsAsKnown), 1);
-    return times * (rated.seconds + this.thoughtSeconds(rated));
+    const fault = this.#entryFaultOf(rated);
+    if (!way && !fault) return undefined;
+    const own = way ? timesTaken(way, sizeBytes, this.#waited(rated, secondsAsKnown), 1) : 1;
+    return Math.max(own, fault?.times ?? 1) * (rated.seconds + this.thoughtSeconds(rated));
+  }
+
+  /** Whether all chains of its entry depot that were taken took by far too long where it passes, too. */
+  isOfSlowEntry(rated: RatedChain): boolean {
+    return this.#entryFaultOf(rated) !== undefined;
   }
 
   /**
@@ -128,6 +137,28 @@ export class LearnedTimes {
   #waited(rated: RatedChain, secondsOf: typeof expectedSeconds): ChainModel {
     const byLegs = this.#init.times.by(rated, secondsOf);
     return (sizeBytes, lanes) => this.thoughtSeconds(rated) + byLegs(sizeBytes, lanes);
+  }
+
+  #entryFaultOf({ chain }: RatedChain): EntryFault | undefined {
+    const [entry = ''] = chain;
+    if (!this.#entryFaults.has(entry)) {
+      const { rated, query } = this.#init;
+      const taken = this.#taken(
+        rated.filter((one) => one.chain[0] === entry),
+        secondsAsKnown,
+      );
+      this.#entryFaults.set(entry, entryFault(taken, query.sizeBytes));
+    }
+    const fault = this.#entryFaults.get(entry);
+    return fault?.depots.every((id) => chain.includes(id)) ? fault : undefined;
+  }
+
+  /** Those of chains that were taken, with what their legs say. */
+  #taken(rated: readonly RatedChain[], secondsOf: typeof expectedSeconds) {
+    return rated.flatMap((one) => {
+      const way = this.#wayOf(one);
+      return way ? [{ way, model: this.#waited(one, secondsOf) }] : [];
+    });
   }
 
   #wayOf({ chain }: RatedChain): WaitedWay | undefined {

@@ -8,6 +8,7 @@ import type { Route, RouteQuery } from './route.ts';
 import { formatSeconds } from './route-reasons.ts';
 import {
   type AtOneSite,
+  entryFault,
   gainTaken,
   type TakenWay,
   type TimedDownload,
@@ -188,6 +189,46 @@ describe('what downloads took', () => {
     expect(said).toEqual(said.toSorted((one, other) => one - other));
     expect(said[0]).toBeGreaterThan(1.5);
     expect(said[2]).toBeLessThan(2);
+  });
+
+  test('of one download is four times as long at most, and of two whatever they say, while they are fresh', () => {
+    const times = (...downloads: TimedDownload[]) =>
+      timesTaken(way('d1', ...downloads), SIZE_BYTES, MODEL, 1);
+    expect(times(took(40))).toBeCloseTo(2);
+    expect(times(took(40), took(1))).toBe(1);
+    expect(times(took(40), took(40))).toBeGreaterThan(10);
+    expect(times(...often(1e6))).toBeCloseTo(1000 ** (5 / 6));
+    const hourAgo = Array.from({ length: 5 }, () => took(40, { agoMs: 3_600_000 }));
+    expect(times(...hourAgo)).toBeLessThan(4 ** 0.25);
+  });
+
+  test('before their clients gave them up is no less than what others took that came whole', () => {
+    const times = (...downloads: TimedDownload[]) =>
+      timesTaken(way('d1', ...downloads), SIZE_BYTES, MODEL, 1);
+    const givenUp = took(2, { isAtLeast: true });
+    expect(times(givenUp, givenUp)).toBeCloseTo(2 ** (2 / 3));
+    expect(times(givenUp, givenUp, took(40), took(40))).toBeCloseTo(40 ** (4 / 5));
+    expect(times(givenUp, took(1), took(1))).toBe(1);
+  });
+
+  test('by far too long over two chains of an entry depot is the fault of where they are one way', () => {
+    const fault = (...ways: TakenWay[]) =>
+      entryFault(
+        ways.map((one) => ({ way: one, model: MODEL })),
+        SIZE_BYTES,
+      );
+    const slow = way('d1-d2', took(40), took(40));
+    expect(fault(slow)).toBeUndefined();
+    expect(fault(slow, way('d1-d3', took(40)))).toMatchObject({ depots: ['d1'] });
+    // It may be that of d2 as well.
+    expect(fault(slow, way('d1-d3-d2', took(40)))).toMatchObject({ depots: ['d1', 'd2'] });
+    expect(fault(slow, way('d1-d3', took(40)))?.times).toBeCloseTo(40 ** (3 / 4));
+    expect(fault(slow, way('d1-d3', took(3)))).toBeUndefined();
+    expect(fault(way('d1-d2', took(40)), way('d1-d3', took(40, { agoMs: 3_600_000 })))).toBeDefined();
+    const old = { agoMs: 3_600_000 };
+    expect(fault(way('d1-d2', ...[1, 2, 3].map(() => took(40, old))), way('d1-d3', took(40, old)))).toBe(
+      undefined,
+    );
   });
 
   const thrice = (chain: string, times: number) => way(chain, took(times), took(times), took(times));
@@ -390,6 +431,28 @@ describe('a plan', () => {
     const takenDirect = Array.from({ length: 5 }, () => took(4, { seconds: 4 * directSeconds(rttMs) }));
     expect(planAfter(often(4, 0), { rttMs, takenDirect }).decision).toBe('chain');
   });
+
+  test.each([5, 20])(
+    'goes direct after a few downloads that took longer than that, also where chains gain %d times by their legs',
+    (gain) => {
+      const isFar = (rttMs: number) => directSeconds(rttMs) >= gain * seconds;
+      const rttMs = Array.from({ length: 5000 }, (_, index) => 100 + 20 * index).find(isFar);
+      const took3 = (chain: string, agoMs = 0) =>
+        way(chain, ...[1, 2, 3].map(() => took(1000, { seconds: 1000 * seconds, agoMs })));
+      expect(planAfter([], { rttMs }).chain).toEqual(['d1']);
+      const all = IDS.map((id) => took3(id));
+      expect(planAfter(all, { rttMs })).toMatchObject({ decisionReason: 'chain-disappoints' });
+      // One alone may be an accident, and what is an hour old is forgotten.
+      const once = IDS.map((id) => over(id, 1000));
+      expect(planAfter(once, { rttMs }).decision).toBe('chain');
+      expect(
+        planAfter(
+          IDS.map((id) => took3(id, 3_600_000)),
+          { rttMs },
+        ).decision,
+      ).toBe('chain');
+    },
+  );
 
   test('is not led to learn by a chain that flatters itself, where direct is better', () => {
     const reasons = (ways: readonly TakenWay[]) =>

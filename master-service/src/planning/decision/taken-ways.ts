@@ -13,8 +13,12 @@ const MODEL_WEIGHT = 1;
 const MOST_FASTER = Math.log(1.2);
 /** ... and so many times, where the depot behind it has told the same. */
 const MOST_FASTER_SECONDED = Math.log(2.5);
-/** What took longer is an accident. */
+/** What one download took longer is an accident, and no chain is put further behind others ... */
 const MOST_SLOWER = Math.log(4);
+/** ... unless so many of those that are remembered say so, and the middle of them, and they weigh so much. */
+const LEAST_SLOWER_OFTEN = { downloads: 2, weight: 0.5 };
+/** What has come to a stop would take for ever. */
+export const MOST_TIMES_PLANNED = 1000;
 /**
  * What direct downloads took only their clients say: so many times more or less a chain gains by their word,
  * for their network, than it would without.
@@ -36,6 +40,8 @@ export interface TimedDownload {
   readonly timesPlanned: number;
   /** Whether a second depot of its chain says so as well. */
   readonly isSeconded: boolean;
+  /** Whether its client gave it up: it would have taken longer. */
+  readonly isAtLeast?: boolean | undefined;
   readonly agoMs: number;
 }
 
@@ -61,6 +67,14 @@ interface Told {
   readonly mostFaster: number;
 }
 
+/** The same, with what is left out where too few say so. */
+interface ToldInFull extends Told {
+  /** As the middle of its downloads says, whatever that is. */
+  readonly middleLog: number;
+  /** Those of them that say that it is slower than one alone can say. */
+  readonly slower: readonly Pick<Told, 'weight'>[];
+}
+
 /**
  * How many times as long as the model says, and as the calibration of all chains says, downloads of
  * `sizeBytes` take over a chain.
@@ -69,6 +83,32 @@ export function timesTaken(way: TakenWay, sizeBytes: number, model: ChainModel, 
   const { log, weight } = told(way, sizeBytes, model);
   const known = weight / (weight + MODEL_WEIGHT);
   return Math.exp(known * log + (1 - known) * Math.log(calibration));
+}
+
+/** What is wrong of all chains of an entry depot that pass some depots. */
+export interface EntryFault {
+  /** Itself among them. */
+  readonly depots: readonly string[];
+  /** How many times as long as the model says downloads take over these. */
+  readonly times: number;
+}
+
+/**
+ * What is wrong of an entry depot by its chains that were taken: `undefined` unless they are two, and all took
+ * by far too long. It is where they are one way, which may be no more than that to the client: else each of
+ * its chains would disappoint by itself. Nobody but the entry depot can make them look so.
+ */
+export function entryFault(
+  ways: readonly { readonly way: TakenWay; readonly model: ChainModel }[],
+  sizeBytes: number,
+): EntryFault | undefined {
+  const [first, ...others] = ways;
+  if (!first || others.length === 0) return undefined;
+  const all = ways.map(({ way, model }) => told(way, sizeBytes, model));
+  const log = Math.min(...all.map(({ middleLog }) => middleLog));
+  if (log <= MOST_SLOWER || !isOften(all.flatMap(({ slower }) => slower))) return undefined;
+  const depots = first.way.chain.filter((id) => others.every(({ way }) => way.chain.includes(id)));
+  return { depots, times: Math.exp(shareOf({ log, weight: weightOf(all) })) };
 }
 
 /**
@@ -104,13 +144,14 @@ export function wayFactors(
   const ofSite = inCommon(said.map(({ log }) => log));
   const isOfOne = new Set(all.map(({ entry }) => entry)).size === 1;
   return new Map(
-    all.map(({ key, log, weight, mostFaster }) => {
-      const own = Math.min(Math.max(log - common, -mostFaster), MOST_SLOWER);
+    all.map(({ key, log: taken, weight, mostFaster }) => {
+      const own = Math.min(Math.max(taken - common, -mostFaster), MOST_SLOWER);
       const ofItsDepot = isAlone ? shareOf({ log: ofSite / 2, weight: Math.max(0, weight - 1) }) : 0;
       const ofItself = shareOf({ log: own, weight });
       // What one depot of a site says of the others adds nothing to what is said of it by itself.
       const isBoth = isOfOne || ofItsDepot <= 0;
-      return [key, Math.exp(isBoth ? ofItself + ofItsDepot : Math.max(ofItself, ofItsDepot))];
+      const log = isBoth ? ofItself + ofItsDepot : Math.max(ofItself, ofItsDepot);
+      return [key, Math.exp(Math.min(log, MOST_SLOWER))];
     }),
   );
 }
@@ -143,7 +184,9 @@ export function timesDirect(
   sizeBytes: number,
   model: (sizeBytes: number) => number,
 ): number {
-  return Math.exp(shareOf(told({ downloads }, sizeBytes, model)));
+  const { log, weight } = told({ downloads }, sizeBytes, model);
+  // Nobody can check what clients tell: however many say so, it is no more than one alone can say.
+  return Math.exp(shareOf({ log: Math.min(log, MOST_SLOWER), weight }));
 }
 
 /**
@@ -199,8 +242,8 @@ function inCommon(logs: readonly number[]): number {
   return logs.length === 0 ? 0 : Math.max(0, Math.min(...logs)) + Math.min(0, Math.max(...logs));
 }
 
-function told({ downloads }: Pick<TakenWay, 'downloads'>, sizeBytes: number, model: ChainModel): Told {
-  const each = downloads.map(({ bodyBytes, lanes, seconds, timesPlanned, isSeconded, agoMs }) => {
+function told({ downloads }: Pick<TakenWay, 'downloads'>, sizeBytes: number, model: ChainModel): ToldInFull {
+  const each = downloads.map(({ bodyBytes, lanes, seconds, timesPlanned, isSeconded, isAtLeast, agoMs }) => {
     const timesNow = seconds / model(bodyBytes, lanes);
     // Where the model was right then and says otherwise now, the world has got better since, or worse.
     const times =
@@ -210,13 +253,34 @@ function told({ downloads }: Pick<TakenWay, 'downloads'>, sizeBytes: number, mod
     const mostFaster = isSeconded ? MOST_FASTER_SECONDED : MOST_FASTER;
     const likeness = Math.sqrt(Math.min(bodyBytes, sizeBytes) / Math.max(bodyBytes, sizeBytes));
     return {
-      log: Math.min(Math.max(Math.log(times), -mostFaster), MOST_SLOWER),
+      log: Math.min(Math.max(Math.log(times), -mostFaster), Math.log(MOST_TIMES_PLANNED)),
       weight: likeness * Math.exp(-agoMs / LIFE_MS),
       mostFaster,
+      isAtLeast,
     };
   });
-  const middle = lowerMiddle(each) ?? { log: 0, mostFaster: MOST_FASTER };
-  return { ...middle, weight: each.reduce((sum, { weight }) => sum + weight, 0) };
+  // What was given up would have taken as long as what was not.
+  const least = lowerMiddle(each.filter(({ isAtLeast }) => !isAtLeast))?.log ?? 0;
+  const all = each.map((one) => (one.isAtLeast ? { ...one, log: Math.max(one.log, least) } : one));
+  const { log, mostFaster } = lowerMiddle(all) ?? { log: 0, mostFaster: MOST_FASTER };
+  const slower = all.filter((one) => one.log > MOST_SLOWER);
+  return {
+    log: isOften(slower) ? log : Math.min(log, MOST_SLOWER),
+    middleLog: log,
+    slower,
+    mostFaster,
+    weight: weightOf(all),
+  };
+}
+
+/** Whether so many say that a chain is slower than one alone can say that it is no accident. */
+function isOften(slower: ToldInFull['slower']): boolean {
+  const { downloads, weight } = LEAST_SLOWER_OFTEN;
+  return slower.length >= downloads && weightOf(slower) >= weight;
+}
+
+function weightOf(all: readonly Pick<Told, 'weight'>[]): number {
+  return all.reduce((sum, { weight }) => sum + weight, 0);
 }
 
 /**
@@ -224,7 +288,7 @@ function told({ downloads }: Pick<TakenWay, 'downloads'>, sizeBytes: number, mod
  * In a network of many lines some clients are always slow, whatever their way; none is faster than its way.
  */
 function lowerMiddle(all: readonly Told[]): Told | undefined {
-  const below = MIDDLE * all.reduce((sum, { weight }) => sum + weight, 0);
+  const below = MIDDLE * weightOf(all);
   let passed = 0;
   return all
     .toSorted((one, other) => one.log - other.log)
