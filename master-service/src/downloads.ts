@@ -12,6 +12,7 @@ import type { EmitEvent } from './events.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { Knowledge } from './knowledge.ts';
 import { OriginProbes } from './measuring/origin-probes.ts';
+import { ClientMarks } from './outcomes/client-marks.ts';
 import { OutcomeBook } from './outcomes/outcome-book.ts';
 import { RecentJobs } from './outcomes/recent-jobs.ts';
 import { Planner } from './planning/decision/planner.ts';
@@ -79,6 +80,7 @@ export function createDownloads(init: DownloadsInit) {
     },
   });
   const jobs = new RecentJobs();
+  const marks = new ClientMarks();
   const learned = config.planner.learnWays ? { ways } : {};
   const outcomes = new OutcomeBook({
     facts,
@@ -143,10 +145,11 @@ export function createDownloads(init: DownloadsInit) {
     evidence: (of, to, from, nowMs) =>
       ends.evidence(of, to, from, nowMs) ?? linkEvidence(links, to, from, nowMs),
     ...(random ? { random } : {}),
-    onIssued: (plan, { clientAddress }, { basis }) => {
+    onIssued: (plan, { clientAddress }, { route: { basis }, size }) => {
       const { jobId, chain, alternatives, lanes, host, isAsked, isToLearn } = plan;
-      const network = clientPrefix(clientAddress);
-      jobs.add({ jobId, chain, alternatives, lanes, host, isAsked, basis, network });
+      const [network, client] = [clientPrefix(clientAddress), marks.of(clientAddress)];
+      const known = size.source === 'assumed' ? {} : { sizeBytes: size.sizeBytes };
+      jobs.add({ jobId, chain, alternatives, lanes, host, isAsked, basis, network, client, ...known });
       if (isToLearn) emit({ type: 'explored', jobId, host });
     },
   });

@@ -3,6 +3,7 @@ import {
   type ClientMeasure,
   isSameChain,
   type JobDownload,
+  type JobLeg,
   type JobReport,
   jobReportSchema,
   joinJobReports,
@@ -40,6 +41,12 @@ const LEAST_COMPARED_BYTES = 100_000;
  * origin is slow, or the line.
  */
 const TELLING_GAIN = 1.5;
+
+/**
+ * A download that its client gave up says that its way is slow where it had run so many times as long as the
+ * whole was to take.
+ */
+const LEAST_TIMES_GIVEN_UP = 2;
 
 /** Hardly anything has run beside a download that had so large a share of what went to its client. */
 const HARDLY_BESIDE = 0.8;
@@ -130,12 +137,12 @@ export class OutcomeBook {
   /** Takes in what a client has got of its job; the last word counts. Nobody else sees what a direct download takes. */
   noteClient(job: PlannedJob, measured: ClientMeasure, nowMs: number): void {
     this.#clients.set(job, measured);
-    const { jobId, chain, basis, network, host, isAsked } = job;
+    const { jobId, chain, basis, network, host, client, isAsked } = job;
     const { bytes, seconds } = measured;
     if (chain.length > 0 || isAsked || bytes < LEAST_COMPARED_BYTES) return;
     const timesPlanned = seconds / modelSeconds(basis, 1, bytes);
-    const download = { jobId, chain, bodyBytes: bytes, lanes: 1, seconds, timesPlanned, isSeconded: true };
-    this.#init.ways?.note({ network, host }, download, nowMs);
+    const took = { bodyBytes: bytes, lanes: 1, seconds, timesPlanned };
+    this.#init.ways?.note({ network, host }, { ...took, jobId, chain, client, isSeconded: true }, nowMs);
   }
 
   /** Whether what a depot tells fits what its neighbours tell. */
@@ -199,7 +206,10 @@ export class OutcomeBook {
     const planned = depotsOf(job);
     if (predicted !== undefined && this.isTrusted(depot))
       this.#learn(job, download, download.seconds + unseen, nowMs);
-    if (this.isTrusted(depot)) this.#learnLeft(job, download, nowMs);
+    if (this.isTrusted(depot)) {
+      this.#learnLeft(job, download, nowMs);
+      this.#learnGivenUp(job, download, nowMs);
+    }
     if (download.outcome === 'complete')
       onWorked?.(
         job,
@@ -224,7 +234,7 @@ export class OutcomeBook {
     nowMs: number,
   ): void {
     const { calibrations, ways } = this.#init;
-    const { jobId, basis, lanes, network, host, chain, isAsked } = job;
+    const { jobId, basis, lanes, network, host, chain, client, isAsked } = job;
     const pair = { network, host };
     const planned = modelSeconds(basis, lanes, bodyBytes);
     const seconds = secondsAlone(taken, planned, ownShare);
@@ -235,7 +245,7 @@ export class OutcomeBook {
     if (isAsked || (timesPlanned > 1 && this.#isReaderSlow(job))) return;
     const thoughtSeconds = Math.min(thought(basis, waitedSeconds), Math.max(0, seconds - planned));
     const took = { seconds, timesPlanned, thoughtSeconds };
-    const download = { jobId, chain, bodyBytes, lanes, ...took, isSeconded: false };
+    const download = { jobId, chain, client, bodyBytes, lanes, ...took, isSeconded: false };
     ways?.note(pair, download, nowMs);
     this.#unseconded.set(job, download);
   }
@@ -249,7 +259,7 @@ export class OutcomeBook {
     { requests, bodyBytes, seconds, chain, left, ownShare }: JobDownload,
     nowMs: number,
   ): void {
-    const { jobId, basis, lanes, network, host, isAsked } = job;
+    const { jobId, basis, lanes, network, host, client, isAsked } = job;
     // Nobody tells of another entry depot's chain.
     if (!left || requests !== 1 || isAsked || job.chain[0] !== chain[0]) return;
     if (!isSameChain(left.chain, job.chain) || isSameChain(chain, job.chain)) return;
@@ -261,7 +271,41 @@ export class OutcomeBook {
     const alone = secondsAlone(times * planned, planned, ownShare);
     if (alone === undefined) return;
     const whole = { bodyBytes, lanes, seconds: alone, timesPlanned: alone / planned };
-    this.#init.ways?.note({ network, host }, { ...whole, jobId, chain: job.chain, isSeconded: false }, nowMs);
+    const of = { jobId, chain: job.chain, client };
+    this.#init.ways?.note({ network, host }, { ...whole, ...of, isSeconded: false }, nowMs);
+  }
+
+  /**
+   * What a download took at least that its client gave up, where it had run far longer by then than the whole
+   * was to take: who would wait for one that is so slow?
+   */
+  #learnGivenUp(job: PlannedJob, download: JobDownload, nowMs: number): void {
+    const { jobId, basis, lanes, network, host, chain, client, isAsked, sizeBytes } = job;
+    const { outcome, requests, bodyBytes, left, ownShare, waitedSeconds } = download;
+    if (outcome !== 'client-left' || requests !== 1 || left || isAsked) return;
+    if (!isSameChain(download.chain, chain) || bodyBytes < LEAST_COMPARED_BYTES) return;
+    const taken = this.#secondsOnWay(job, download);
+    if (sizeBytes === undefined || taken === undefined) return;
+    const wholeBytes = Math.max(sizeBytes, bodyBytes);
+    const planned = modelSeconds(basis, lanes, wholeBytes);
+    const seconds = secondsAlone(taken, planned, ownShare) ?? 0;
+    const thoughtSeconds = Math.min(thought(basis, waitedSeconds), Math.max(0, seconds - planned));
+    if (seconds - thoughtSeconds < LEAST_TIMES_GIVEN_UP * planned) return;
+    const took = { bodyBytes: wholeBytes, lanes, seconds, timesPlanned: seconds / planned, thoughtSeconds };
+    const of = { jobId, chain, client };
+    this.#init.ways?.note({ network, host }, { ...took, ...of, isSeconded: false, isAtLeast: true }, nowMs);
+  }
+
+  /**
+   * How much of a download's time its way took. Of a client that has gone without a word, or reads no more,
+   * its depot hears much later: no more counts than its bytes took by what its leg carried, unless the depot
+   * had nothing to send. `undefined` where nobody can say.
+   */
+  #secondsOnWay(job: PlannedJob, { bodyBytes, seconds }: JobDownload): number | undefined {
+    const { limitedBy, goodputBps } = this.#clientLegOf(job) ?? {};
+    if (limitedBy === 'idle') return seconds;
+    if (limitedBy === undefined || limitedBy === 'receiver' || !goodputBps) return undefined;
+    return Math.min(seconds, (8 * bodyBytes) / goodputBps);
   }
 
   /** Has a way's download count for more where the depot behind the entry depot has told that it took no longer. */
@@ -281,8 +325,12 @@ export class OutcomeBook {
 
   /** Whether the client took longer to read than the network to bring. */
   #isReaderSlow(job: PlannedJob): boolean {
+    return this.#clientLegOf(job)?.limitedBy === 'receiver';
+  }
+
+  #clientLegOf(job: PlannedJob): JobLeg | undefined {
     const [entry = ''] = job.chain;
-    return this.#reportOf(job, entry)?.legs.find(({ peer }) => peer === CLIENT)?.limitedBy === 'receiver';
+    return this.#reportOf(job, entry)?.legs.find(({ peer }) => peer === CLIENT);
   }
 
   #reportOf({ jobId }: Pick<PlannedJob, 'jobId'>, depot: string): JobReport | undefined {

@@ -19,6 +19,10 @@ export interface PlannedJob {
   readonly network: string;
   /** The origin's name. */
   readonly host: string;
+  /** A mark of the client, by which nobody finds it; left out where nobody told. */
+  readonly client?: string;
+  /** Of the file; left out where it was assumed. */
+  readonly sizeBytes?: number;
 }
 
 /** The plans that this master gave out lately. Who has many forgets his own. */

@@ -74,6 +74,24 @@ test('what direct downloads took is known beside the chains, by their five last 
   expect(book.direct(PAIR, NOW + 121 * MINUTE_MS)).toEqual([]);
 });
 
+test('of one client two downloads count, as soon as another one has told: a slow line is no fault of the way', () => {
+  const book = new WayBook();
+  const by = (client: string, seconds: number) => ({ ...over('d1', seconds), client });
+  for (let time = 0; time < 6; time += 1) book.note(PAIR, by('slow', 90 + time), NOW + time);
+  expect(secondsIn(book, NOW + 6)).toEqual({ d1: [95, 94, 93, 92, 91] });
+  book.note(PAIR, by('quick', 3), NOW + 7);
+  expect(secondsIn(book, NOW + 7)).toEqual({ d1: [3, 95, 94] });
+  book.note(PAIR, by('quick', 4), NOW + 8);
+  for (let time = 9; time < 14; time += 1) book.note(PAIR, by('slow', 90 + time), NOW + time);
+  expect(secondsIn(book, NOW + 14)).toEqual({ d1: [103, 102, 4, 3] });
+  // Of direct downloads as well; and of those whose client nobody told each counts.
+  for (const client of ['slow', 'slow', 'slow', 'quick'])
+    book.note(PAIR, { ...by(client, 1), jobId: `${Math.random()}`.slice(2, 12), chain: [] }, NOW + 15);
+  expect(book.direct(PAIR, NOW + 15)).toHaveLength(3);
+  for (let time = 16; time < 20; time += 1) book.note(PAIR, over('d1', time), NOW + time);
+  expect(secondsIn(book, NOW + 20)).toEqual({ d1: [19, 18, 17, 16, 103] });
+});
+
 test('who is not believed any more loses the ways that it was the entry depot of', () => {
   const book = new WayBook();
   for (const chain of ['liar-d2', 'd2-liar', 'd3']) book.note(PAIR, over(chain, 3), NOW);
@@ -119,7 +137,7 @@ async function take(
   depots: readonly TestDepot[],
   plan: PlanAnswer,
   times: number,
-  limitedBy: 'receiver' | 'congestion-window' = 'congestion-window',
+  limitedBy: 'receiver' | 'idle' | 'congestion-window' = 'congestion-window',
   isSeconded = false,
   { waitedSeconds = 0, ...more }: Partial<JobDownload> = {},
 ): Promise<void> {
@@ -150,7 +168,7 @@ async function chainsTaken(
   master: TestMaster,
   depots: readonly TestDepot[],
   times: (chain: string) => number,
-  limitedBy?: 'receiver',
+  limitedBy?: 'receiver' | 'idle',
   more: Partial<JobDownload> = {},
 ): Promise<string[]> {
   const taken: string[] = [];
@@ -252,6 +270,20 @@ test('a chain that downloads leave for being slow is left by plans, but not wher
   expect(better[0]).toBe('d1-d2');
   expect(better.slice(4)).toEqual(Array.from({ length: 4 }, () => 'd3-d2'));
   expect(new Set(await chainsLeft(1.2))).toEqual(new Set(['d1-d2']));
+});
+
+test('a chain whose downloads are given up, long after they should have come, is left by plans', async () => {
+  const chains = async (times: number) => {
+    const master = await start();
+    const depots = await registerDepots(master, 'd1', 'd2', 'd3');
+    await takeOther(master, depots, 1);
+    const givenUp = { isWhole: false, outcome: 'client-left', bodyBytes: 3e7 } as const;
+    return chainsTaken(master, depots, (chain) => (chain === 'd1-d2' ? times : 1), 'idle', givenUp);
+  };
+  const slow = await chains(5);
+  expect(slow[0]).toBe('d1-d2');
+  expect(slow.slice(4)).toEqual(Array.from({ length: 4 }, () => 'd3-d2'));
+  expect(new Set(await chains(0.5))).toEqual(new Set(['d1-d2']));
 });
 
 test('where the operator wants plans from links alone, no download changes them', async () => {

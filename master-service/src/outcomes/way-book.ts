@@ -17,6 +17,8 @@ const MOST_PAIRS = 5_000;
 const MOST_WAYS = 6;
 /** Downloads of each. */
 const MOST_DOWNLOADS = 5;
+/** Of these one client has so many, once another one has told as well: a slow line is its own, and no way's. */
+const MOST_DOWNLOADS_OF_CLIENT = 2;
 /** Nothing is left of what is older. */
 const KEPT_MS = 7_200_000;
 
@@ -28,6 +30,8 @@ const toldDownload = z.looseObject({
   timesPlanned: z.number().positive(),
   isSeconded: z.boolean(),
   thoughtSeconds: z.number().min(0).optional(),
+  isAtLeast: z.boolean().optional(),
+  client: z.string().max(16).optional(),
   agoMs: z.number().min(0),
 });
 const toldWay = z.looseObject({
@@ -51,7 +55,10 @@ const WAYS_TAKEN = {
 
 export const WAY_FACTS = [WAYS_TAKEN];
 
-/** A download that came whole over the chain that was planned for it, or directly, as was planned. */
+/**
+ * A download that came over the chain that was planned for it, or directly, as was planned: whole, or until
+ * its client gave it up.
+ */
 export interface WholeDownload extends Omit<TimedDownload, 'agoMs'> {
   readonly jobId: string;
   readonly chain: Chain;
@@ -60,6 +67,8 @@ export interface WholeDownload extends Omit<TimedDownload, 'agoMs'> {
    * left out where nobody told.
    */
   readonly thoughtSeconds?: number | undefined;
+  /** A mark of its client, by which nobody finds it; left out where nobody told. */
+  readonly client?: string | undefined;
 }
 
 type ToldDownload = z.output<typeof toldDownload>;
@@ -158,10 +167,17 @@ function joined(ways: readonly ToldWay[]): JoinedWay[] {
 }
 
 function newest(downloads: readonly ToldDownload[]): ToldDownload[] {
-  return downloads
+  const all = downloads
     .filter(({ agoMs }) => agoMs < KEPT_MS)
-    .toSorted((one, other) => one.agoMs - other.agoMs)
-    .slice(0, MOST_DOWNLOADS);
+    .toSorted((one, other) => one.agoMs - other.agoMs);
+  const isOfOne = new Set(all.map(({ client }) => client)).size === 1;
+  const isKept = ({ client }: ToldDownload, index: number) =>
+    isOfOne || client === undefined || newerOf(client, all.slice(0, index)) < MOST_DOWNLOADS_OF_CLIENT;
+  return all.filter(isKept).slice(0, MOST_DOWNLOADS);
+}
+
+function newerOf(client: string, newer: readonly ToldDownload[]): number {
+  return newer.filter((one) => one.client === client).length;
 }
 
 function aged({ ways, direct = [] }: ToldPair, passedMs: number) {

@@ -19,7 +19,6 @@ import type { Whereabouts } from '../../prefixes/whereabouts.ts';
 import type { EntryGroups } from '../../tickets/entry-groups.ts';
 import type { TicketIssuer } from '../../tickets/ticket-issuer.ts';
 import type { Planner } from '../decision/planner.ts';
-import type { Route } from '../decision/route.ts';
 import type { EndLinks } from '../links/end-links.ts';
 import type { DownloadEnds } from '../links/link-view.ts';
 import type { UnreachedPairs } from '../links/unreached-pairs.ts';
@@ -104,7 +103,7 @@ interface PlanServiceInit {
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
   /** Called with every plan that is given out for the first time. */
-  readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, route: Route, nowMs: number) => void;
+  readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, decided: Decided, nowMs: number) => void;
 }
 
 /** The depots that were up at a moment. */
@@ -228,7 +227,7 @@ export class PlanService {
       return before ? ok(before) : issued;
     }
     const plan = explained(issued.value);
-    this.#init.onIssued?.(plan, request, decided.value.route, nowMs);
+    this.#init.onIssued?.(plan, request, decided.value, nowMs);
     if (plan.decision === 'chain')
       this.#init.registry.notePromised(plan.chain, promisedTo(address, decided.value), nowMs);
     const asked = target === undefined ? undefined : `${address} ${target}`;
