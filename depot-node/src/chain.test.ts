@@ -156,6 +156,7 @@ describe.each(await testPlanes())('with a relay of %s,', (kind, splice) => {
         date: 'Tue, 01 Jan 2030 00:00:00 GMT',
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none'; sandbox",
+        'referrer-policy': 'no-referrer',
         'longhaul-depot': 'd1',
       });
       expect(headers['content-disposition']).toMatch(/^attachment; .*filename\*=UTF-8''na%C3%AFve\.html$/);

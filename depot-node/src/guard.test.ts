@@ -198,6 +198,7 @@ describe('a ticket in time', () => {
         'cache-control': 'no-store',
       },
     });
+    expect(answer.headers['referrer-policy'], 'the master may lead to the origin').toBeUndefined();
     for (const program of ['Wget', 'fetch libfetch/2.0']) {
       const old = await fetchRaw(url, { headers: { 'User-Agent': program } });
       expect(old, 'as programs of before know it').toMatchObject({

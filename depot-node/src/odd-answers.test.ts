@@ -708,6 +708,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
           [HEADERS.depot]: 'd1',
           [HEADERS.job]: expect.any(String),
         });
+        expect(led.headers['referrer-policy'], "the page's own policy holds for the origin").toBeUndefined();
         const direct = await fetchRaw(url(), { headers });
         expect(direct.status).toBe(headers['range'] ? 206 : 200);
       }

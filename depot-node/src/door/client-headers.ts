@@ -26,9 +26,17 @@ export const SAFETY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+const { 'Referrer-Policy': _ofPages, ...ofRedirects } = SAFETY_HEADERS;
+
+/**
+ * The same of an answer that leads elsewhere, but for the referrer's policy, which would take the place of the
+ * page's own up to the origin: that may give its files only to who comes from its pages.
+ */
+export const LEADING_HEADERS: Readonly<Record<string, string>> = ofRedirects;
+
 /** What an answer in a job says of the depot that gives it. */
-export function ownHeaders(jobId: string, depotId: string): [string, string][] {
-  return [...Object.entries(SAFETY_HEADERS), [HEADERS.depot, depotId], [HEADERS.job, jobId]];
+export function ownHeaders(jobId: string, depotId: string, headers = SAFETY_HEADERS): [string, string][] {
+  return [...Object.entries(headers), [HEADERS.depot, depotId], [HEADERS.job, jobId]];
 }
 
 /** The origin's headers that go on to the client, as pairs, with the origin's own spelling and order. */

@@ -12,7 +12,7 @@ import { isRedirectedAsOfOld, mayHaveAddOn } from '@longhaul/shared/service';
 import { isHiddenName } from '../names/hidden-name.ts';
 import { StillAtWork } from '../origin/still-at-work.ts';
 import { mayBeLed } from './asked-part.ts';
-import { ownHeaders } from './client-headers.ts';
+import { LEADING_HEADERS, ownHeaders } from './client-headers.ts';
 
 /**
  * What a depot takes for no answer no client should: it may be a file that lacks its end. Of an answer that
@@ -40,7 +40,7 @@ export function directAnswer(
   return {
     status: isRedirectedAsOfOld(program) ? 302 : 307,
     headers: [
-      ...ownHeaders(jobId, failure?.depot ?? ownId),
+      ...ownHeaders(jobId, failure?.depot ?? ownId, LEADING_HEADERS),
       ...(failure ? [[HEADERS.error, failure.code] as const] : []),
       ['Location', mayHaveAddOn(program) ? directLocation(url) : originHref(url)],
       ['Content-Length', '0'],

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ErrorCode, HEADERS, type LonghaulError } from '@longhaul/shared';
 import { isRedirectedAsOfOld } from '@longhaul/shared/service';
 import type { DepotEvent } from '../plane/events.ts';
-import { SAFETY_HEADERS } from './client-headers.ts';
+import { LEADING_HEADERS, SAFETY_HEADERS } from './client-headers.ts';
 import { type LeadingOn, REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
 
 /** Refusals of the request itself: no waiting makes it better. */
@@ -82,7 +82,7 @@ export function sendBackToMaster(
   ownId: string,
 ): void {
   response.writeHead(isRedirectedAsOfOld(headers['user-agent']) ? 302 : 307, {
-    ...SAFETY_HEADERS,
+    ...LEADING_HEADERS,
     'Cache-Control': 'no-store',
     Location: location,
     'Content-Length': 0,

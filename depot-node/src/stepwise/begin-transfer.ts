@@ -10,7 +10,7 @@ import {
   type Result,
   refuse,
 } from '@longhaul/shared';
-import { SAFETY_HEADERS } from '../door/client-headers.ts';
+import { LEADING_HEADERS } from '../door/client-headers.ts';
 import { arrivalOf } from '../jobs/arrival.ts';
 import type { JobTable } from '../jobs/job-table.ts';
 import { headersToOrigin } from '../origin/origin-headers.ts';
@@ -95,7 +95,7 @@ function sendOn(
   path: string,
 ): void {
   response.writeHead(redirectStatus, {
-    ...SAFETY_HEADERS,
+    ...LEADING_HEADERS,
     'Cache-Control': 'no-store',
     Location: depotBaseUrl(successor) + formatDepotRelayTarget(ticket.text, path, ownId, ownPort()),
     'Content-Length': 0,

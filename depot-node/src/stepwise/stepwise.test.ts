@@ -132,6 +132,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       // Message 5, to D2; message 6 is its answer.
       const six = await fetchRaw(four.headers.location ?? '');
       expect(six).toMatchObject({ status: 302, headers: { 'cache-control': 'no-store' } });
+      for (const { headers } of [four, six]) expect(headers['referrer-policy']).toBeUndefined();
       expect(six.headers.location).toBe(`${base('d1')}/d/file.bin?${ticket}&depot=d2&port=${portOf('d2')}`);
       // Message 7, to D1, which answers with the file.
       const seven = await fetchRaw(six.headers.location ?? '');

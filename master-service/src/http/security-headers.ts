@@ -15,6 +15,12 @@ export const SECURITY_HEADERS = [
   ['Content-Security-Policy', PAGE_POLICY],
 ] as const;
 
+/**
+ * What a redirect to a download carries: all of them but the referrer's policy, which would take the place of the
+ * page's own wherever the client is led from here, up to the origin that looks at who links to it.
+ */
+export const REDIRECT_HEADERS = SECURITY_HEADERS.filter(([name]) => name !== 'Referrer-Policy');
+
 export function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
 }

@@ -102,7 +102,7 @@ describe('a download link', () => {
 
   test('is answered 307, is never stored, and names job and alternatives', async () => {
     const answer = await rawGet(master.port, '/get/https/origin.example/f.iso');
-    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store' });
     const { ticket } = relayOf(answer);
     expect(locationOf(answer)).toMatch(/^http:\/\/127\.0\.0\.1:7001\/f\.iso\?/);
     const claims = await claimsByJwks(ticket);
@@ -115,6 +115,16 @@ describe('a download link', () => {
       `<http://127.0.0.1:7003/f.iso?${ticket}&server=origin.example&port=443&scheme=https>; rel=duplicate; pri=1, ` +
         '<https://origin.example/f.iso>; rel=duplicate; pri=2',
     );
+  });
+
+  test('leaves to the page what its server is shown of it: a redirect would speak for those behind it, too', async () => {
+    for (const target of ['/get/https/origin.example/f', '/get/~size=4000/https/origin.example/f'])
+      for (const time of ['first', 'again']) {
+        const { status, headers } = await rawGet(master.port, target);
+        expect({ status, policy: headers['referrer-policy'] }, time).toEqual({ status: 307 });
+      }
+    const refused = await rawGet(master.port, '/get/https/elsewhere.example/f');
+    expect(refused).toMatchObject({ status: 403, headers: { 'referrer-policy': 'no-referrer' } });
   });
 
   test('is answered to HEAD as to GET, and to nothing else', async () => {

@@ -13,7 +13,7 @@ import { isRedirectedAsOfOld, mayHaveAddOn } from '@longhaul/shared/service';
 import type { SentClient } from '../depots/way-teller.ts';
 import type { EmitEvent } from '../events.ts';
 import { answerRefusal, type Refused } from '../http/answer-refusal.ts';
-import { SECURITY_HEADERS } from '../http/security-headers.ts';
+import { REDIRECT_HEADERS } from '../http/security-headers.ts';
 import type { ClientRtts } from '../measuring/client-rtts.ts';
 import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/plans/issued-plan.ts';
@@ -127,7 +127,7 @@ function redirect(
 }
 
 /** What every redirect carries. */
-const PLAIN_HEADERS = [...SECURITY_HEADERS, ['Cache-Control', 'no-store']].flat();
+const PLAIN_HEADERS = [...REDIRECT_HEADERS, ['Cache-Control', 'no-store']].flat();
 
 /** The heads of redirects to plans that were given more than once. */
 const headersAgain = new WeakMap<IssuedPlan, string[]>();
