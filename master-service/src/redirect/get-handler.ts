@@ -148,7 +148,7 @@ function withoutFragment(headers: string[]): string[] {
 }
 
 function makeHeaders(plan: IssuedPlan): string[] {
-  const links = duplicateLinks(plan.duplicates);
+  const links = duplicateLinks(plan.duplicates, plan.location);
   const location = ['Location', plan.location, 'Content-Length', '0'];
   const link = links === '' ? [] : ['Link', links];
   return [...PLAIN_HEADERS, ...link, HEADERS.job, plan.jobId, ...location];
