@@ -929,6 +929,34 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       expect((await download({ lanes: 4 }, GOING)).status).toBe(307);
     });
 
+    test('is shown at the place in it where a browser goes, where no rule of the add-on could lead that back', async () => {
+      const firefox = {
+        ...GOING,
+        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      };
+      const ledTo = async (path: string) => {
+        const url = `${overlay.originUrl}${path}`;
+        const { headers } = await fetchRaw(overlay.relayUrl(url), { headers: firefox });
+        return headers.location?.slice(url.length);
+      };
+      origin = page();
+      for (const path of [
+        '/',
+        '/mirrors',
+        '/v1.2/',
+        '/a.iso/download?f=b.iso',
+        '/get.php?f=a.iso',
+        '/a.b.html',
+      ])
+        expect(await ledTo(path), path).toBe('');
+      for (const path of ['/a.iso', '/a.tar.gz?x=1', '/v1.2', '/a.PHP.zip'])
+        expect(await ledTo(path), path).toBe('#lh-direct');
+      origin = (_asked, answer) => {
+        answer.writeHead(401, { 'Content-Type': 'text/html' }).end('<p>Log in</p>');
+      };
+      expect(await ledTo('/mirrors'), 'what failed may be a file').toBe('#lh-direct');
+    });
+
     test.each([404, 410, 500])('is shown by the origin also where it has the status %i', async (status) => {
       origin = (_asked, answer) => {
         answer.writeHead(status, { 'Content-Type': 'text/html' }).end('<p>Log in to see this</p>');

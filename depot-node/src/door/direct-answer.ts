@@ -4,6 +4,7 @@ import {
   ERRORS,
   type ErrorCode,
   HEADERS,
+  isPageAddress,
   type LonghaulError,
   type OriginUrl,
   originHref,
@@ -36,13 +37,15 @@ export function directAnswer(
     failure,
   }: { readonly jobId: string; readonly ownId: string; readonly failure?: LonghaulError | undefined },
 ): DirectAnswer {
-  const program = headers['user-agent'];
+  // Without a failure it is the answer that leads: a page, for who has gone to one.
+  const isPage =
+    failure === undefined && isPageAddress(url) && headers.accept?.includes('text/html') === true;
   return {
-    status: isRedirectedAsOfOld(program) ? 302 : 307,
+    status: isRedirectedAsOfOld(headers['user-agent']) ? 302 : 307,
     headers: [
       ...ownHeaders(jobId, failure?.depot ?? ownId, LEADING_HEADERS),
       ...(failure ? [[HEADERS.error, failure.code] as const] : []),
-      ['Location', mayHaveAddOn(program) ? directLocation(url) : originHref(url)],
+      ['Location', mayHaveAddOn(headers) && !isPage ? directLocation(url) : originHref(url)],
       ['Content-Length', '0'],
     ],
   };

@@ -1,3 +1,4 @@
+import { isPageAddress, parseOriginUrl } from '@longhaul/shared';
 import { describe, expect, it } from 'vitest';
 import { settings } from '../testing/settings.ts';
 import { linkRules } from './link-rules.ts';
@@ -68,6 +69,17 @@ describe('the rules of links', () => {
     ['a private name', 'http://files.corp/a.iso'],
   ])('leave %s alone', (_what, url) => {
     expect(ledTo(url)).toBeUndefined();
+  });
+
+  it('lead nothing by its address that depots lead to the origin without a mark: that would go in a circle', () => {
+    const kinds = rules().flatMap(
+      ({ condition }) => /\[[.]\]\(\?:([^)]*)\)/.exec(condition.regexFilter)?.[1]?.split('|') ?? [],
+    );
+    expect(kinds).toContain('iso');
+    for (const kind of kinds) {
+      const url = parseOriginUrl(`https://dl.example/a.${kind}`);
+      expect(url.ok && isPageAddress(url.value), kind).toBe(false);
+    }
   });
 
   it('lead to the private hosts that are permitted, and to no other port', () => {

@@ -233,6 +233,16 @@ describe('a download link', () => {
     }
   });
 
+  test('of a mouse leaves what a page loads its own fragment, and marks what may become a download', async () => {
+    const firefox = 'User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+    const ask = (use: string) =>
+      rawGet(master.port, '/get/~size=4000/http/origin.example/f?a', [firefox, `Sec-Fetch-Dest: ${use}`]);
+    for (const use of ['document', 'iframe', 'frame', 'empty'])
+      expect(locationOf(await ask(use)), use).toBe('http://origin.example/f?a#lh-direct');
+    for (const use of ['video', 'audio', 'image', 'embed', 'object', 'track'])
+      expect(locationOf(await ask(use)), use).toBe('http://origin.example/f?a');
+  });
+
   test('is answered to programs that know no 307 as they know it', async () => {
     for (const agent of ['Wget', 'fetch libfetch/2.0']) {
       const answers = await Promise.all(

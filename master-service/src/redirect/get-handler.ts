@@ -113,7 +113,7 @@ function redirect(
   function answer(headers: string[]): void {
     const program = request.headers['user-agent'];
     const status = isRedirectedAsOfOld(program) ? 302 : 307;
-    response.writeHead(status, mayHaveAddOn(program) ? headers : withoutFragment(headers));
+    response.writeHead(status, mayHaveAddOn(request.headers) ? headers : withoutFragment(headers));
     response.end();
   }
 

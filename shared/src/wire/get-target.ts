@@ -115,6 +115,17 @@ function isDepotList(ids: readonly string[]): boolean {
  */
 export const DIRECT_FRAGMENT = '#lh-direct';
 
+/** How the addresses of pages end; those of files that a browser saves have an extension of another kind. */
+const PAGE_PATH = /\/(?:[^/.]*|[^/]*\.(?:[sx]?html?|php|aspx?|jsp|cgi))$/i;
+
+/**
+ * Whether an address is as those of pages are. The add-on leads none of these by its address alone, so that who
+ * is shown the page needs no mark, which would take the place of the fragment by which he came.
+ */
+export function isPageAddress({ path }: OriginUrl): boolean {
+  return PAGE_PATH.test(path);
+}
+
 /** The origin itself, for a client that is led there; its add-on knows by the fragment that it need not ask again. */
 export function directLocation(url: OriginUrl): string {
   return `${originHref(url)}${DIRECT_FRAGMENT}`;
