@@ -11,6 +11,11 @@ const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 const origin: RequestListener = (request, response) => {
   const path = request.url ?? '';
   const range = /^bytes=([0-9]+)-([0-9]*)$/.exec(request.headers.range ?? '');
+  if (path.startsWith('/open')) {
+    const toAll = path.startsWith('/open-twice') ? ['*', '*'] : '*';
+    response.setHeader('Access-Control-Allow-Origin', toAll);
+    response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  }
   if (path.startsWith('/chunked')) {
     response.writeHead(200, { 'Content-Type': 'application/x-thing' });
     response.write(file.subarray(0, 1_000_000));
@@ -30,7 +35,11 @@ const origin: RequestListener = (request, response) => {
       Date: 'Tue, 01 Jan 2030 00:00:00 GMT',
       'Set-Cookie': 'a=b',
       'Strict-Transport-Security': 'max-age=1',
-      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Origin': 'https://page.example',
+      'Access-Control-Allow-Credentials': 'true',
+      'Access-Control-Expose-Headers': 'ETag',
+      'Cross-Origin-Resource-Policy': 'same-site',
+      'Timing-Allow-Origin': '*',
       'Alt-Svc': 'h3=":443"',
       Refresh: '0; url=/x',
     });
@@ -38,7 +47,9 @@ const origin: RequestListener = (request, response) => {
   } else if (path.startsWith('/missing')) {
     response.writeHead(404, { 'Content-Type': 'text/html' }).end('<script>alert(1)</script>');
   } else if (path.startsWith('/login')) {
-    response.writeHead(401, { 'WWW-Authenticate': 'Basic' }).end('who are you');
+    response
+      .writeHead(401, { 'WWW-Authenticate': 'Basic', 'Access-Control-Allow-Origin': '*' })
+      .end('who are you');
   } else if (range) {
     const start = Number(range[1]);
     const end = range[2] ? Number(range[2]) : file.length - 1;
@@ -164,11 +175,53 @@ describe.each(await testPlanes())('with a relay of %s,', (kind, splice) => {
         'set-cookie',
         'strict-transport-security',
         'access-control-allow-origin',
+        'access-control-allow-credentials',
+        'access-control-expose-headers',
+        'cross-origin-resource-policy',
+        'timing-allow-origin',
         'alt-svc',
         'refresh',
       ]) {
         expect(headers[name], name).toBeUndefined();
       }
+    });
+
+    test.each([1, 4])(
+      'is open to scripts of other sites where its origin opens it to all (%i lanes)',
+      async (lanes) => {
+        const ask = (path: string) =>
+          fetchRaw(overlay.relayUrl(overlay.originUrl + path, { chains: [['d1', 'd2']], lanes }));
+        const open = await ask('/open/file.bin');
+        expect(open).toMatchObject({
+          status: 200,
+          headers: { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' },
+        });
+        expect(digest(open.body)).toBe(digest(file));
+        // Browsers take two values for none.
+        expect((await ask('/open-twice.bin')).headers['access-control-allow-origin']).toBeUndefined();
+      },
+    );
+
+    test('can be read by no script where a depot refuses it, and is led on by scripts where it leads', async () => {
+      const url = overlay.relayUrl(`${overlay.originUrl}/login`);
+      const led = await fetchRaw(url);
+      expect(led).toMatchObject({
+        status: 307,
+        headers: { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' },
+      });
+      const refused = await fetchRaw(url, { headers: { Range: 'bytes=7-', 'If-Range': '"v1"' } });
+      const others = ['/healthz', '/healthz/ready', '/metrics', '/?a.b.c&server=x&port=1&scheme=http'];
+      const preflight = await fetchRaw(url, {
+        method: 'OPTIONS',
+        headers: { Origin: 'http://page.example' },
+      });
+      expect([refused.status, preflight.status]).toEqual([503, 405]);
+      for (const path of others) {
+        const answer = await fetchRaw(overlay.depot('d1').url + path);
+        expect(answer.headers['access-control-allow-origin'], path).toBeUndefined();
+      }
+      for (const { headers } of [refused, preflight])
+        expect(headers['access-control-allow-origin']).toBeUndefined();
     });
 
     test('shows the origin nothing of the client but what the download needs', async () => {

@@ -199,6 +199,7 @@ describe('a ticket in time', () => {
       },
     });
     expect(answer.headers['referrer-policy'], 'the master may lead to the origin').toBeUndefined();
+    expect(answer.headers['access-control-allow-origin'], 'scripts are led, too').toBe('*');
     for (const program of ['Wget', 'fetch libfetch/2.0']) {
       const old = await fetchRaw(url, { headers: { 'User-Agent': program } });
       expect(old, 'as programs of before know it').toMatchObject({

@@ -47,6 +47,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         'Content-Length': end - start + 1,
         ETag: '"v1"',
         'Accept-Ranges': 'bytes',
+        'Access-Control-Allow-Origin': '*',
         ...(range ? { 'Content-Range': `bytes ${start}-${end}/${file.length}` } : {}),
       });
       response.end(request.method === 'HEAD' ? undefined : file.subarray(start, end + 1));
@@ -132,12 +133,16 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       // Message 5, to D2; message 6 is its answer.
       const six = await fetchRaw(four.headers.location ?? '');
       expect(six).toMatchObject({ status: 302, headers: { 'cache-control': 'no-store' } });
-      for (const { headers } of [four, six]) expect(headers['referrer-policy']).toBeUndefined();
+      for (const { headers } of [four, six]) {
+        expect(headers['referrer-policy']).toBeUndefined();
+        expect(headers['access-control-allow-origin']).toBe('*');
+      }
       expect(six.headers.location).toBe(`${base('d1')}/d/file.bin?${ticket}&depot=d2&port=${portOf('d2')}`);
       // Message 7, to D1, which answers with the file.
       const seven = await fetchRaw(six.headers.location ?? '');
       expect(seven).toMatchObject({ status: 200, broken: undefined, headers: { etag: '"v1"' } });
       expect(seven.headers['content-disposition']).toBe('attachment; filename="file.bin"');
+      expect(seven.headers['access-control-allow-origin'], 'as its origin opens it').toBe('*');
       expect(digest(seven.body)).toBe(digest(file));
       expect(seven.headers[HEADERS.origin]).toBeUndefined();
       // N depots, N + 1 connections for the body: one to the origin, one between each two, the client's own.

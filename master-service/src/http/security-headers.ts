@@ -17,9 +17,14 @@ export const SECURITY_HEADERS = [
 
 /**
  * What a redirect to a download carries: all of them but the referrer's policy, which would take the place of the
- * page's own wherever the client is led from here, up to the origin that looks at who links to it.
+ * page's own wherever the client is led from here, up to the origin that looks at who links to it. Scripts of other
+ * sites are led as well: they read nothing of a redirect, and what it leads to says itself who may.
  */
-export const REDIRECT_HEADERS = SECURITY_HEADERS.filter(([name]) => name !== 'Referrer-Policy');
+export const REDIRECT_HEADERS = [
+  ...SECURITY_HEADERS.filter(([name]) => name !== 'Referrer-Policy'),
+  ['Access-Control-Allow-Origin', '*'],
+  ['Cross-Origin-Resource-Policy', 'cross-origin'],
+] as const;
 
 export function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);

@@ -127,6 +127,21 @@ describe('a download link', () => {
     expect(refused).toMatchObject({ status: 403, headers: { 'referrer-policy': 'no-referrer' } });
   });
 
+  test('leads scripts of other sites, too, which read nothing of redirects; of refusals they read nothing either', async () => {
+    const open = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
+    for (const target of ['/get/https/origin.example/f', '/get/~size=4000/https/origin.example/f'])
+      expect(await rawGet(master.port, target)).toMatchObject({ status: 307, headers: open });
+    const preflight = await rawRequest(master.port, 'OPTIONS /get/https/origin.example/f HTTP/1.1', [
+      'Origin: https://page.example',
+      'Access-Control-Request-Method: GET',
+      'Access-Control-Request-Headers: if-range',
+    ]);
+    const refused = await rawGet(master.port, '/get/https/elsewhere.example/f');
+    expect([preflight.status, refused.status]).toEqual([405, 403]);
+    for (const { headers } of [preflight, refused, await rawGet(master.port, '/healthz/live')])
+      for (const name of Object.keys(open)) expect(headers[name]).toBeUndefined();
+  });
+
   test('is answered to HEAD as to GET, and to nothing else', async () => {
     const head = await rawRequest(master.port, 'HEAD /get/https/origin.example/f HTTP/1.1');
     expect(head.status).toBe(307);
