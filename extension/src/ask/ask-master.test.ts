@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { plan } from '../testing/plan.ts';
 import { serve } from '../testing/serve.ts';
-import { askMaster } from './ask-master.ts';
+import { askMaster, isHealthyMaster } from './ask-master.ts';
 
 const request = { url: 'https://origin.example/file.iso', sizeBytes: 50_000_000 };
 const patient = new AbortController().signal;
@@ -66,4 +66,18 @@ it('waits no longer than it may', async () => {
   const time = new AbortController();
   const master = await serve((incoming) => void once(incoming.resume(), 'end').then(() => time.abort()));
   expect(await askMaster(master, request, time.signal)).toEqual({ result: 'silent' });
+});
+
+it.each([
+  ['says so', 200, 'ok\n', true],
+  ['says that it is not', 503, 'starting\n', false],
+  [
+    "does not answer, but a network's own page in its place",
+    200,
+    '<!doctype html><title>Log in</title>',
+    false,
+  ],
+])('takes a master for well or not which %s', async (_what, status, body, isWell) => {
+  const master = await serve((_incoming, outgoing) => outgoing.writeHead(status).end(body));
+  expect(await isHealthyMaster(master, patient)).toBe(isWell);
 });

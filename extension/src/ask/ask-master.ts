@@ -58,12 +58,11 @@ function hasWebAddresses(plan: PlanAnswer): boolean {
   return parseOriginUrl(plan.location).ok && parseOriginUrl(plan.masterUrl).ok;
 }
 
-/** Whether a master says that it is well. Never rejects. */
+/** Whether a master says that it is well, and not a network's own page in its place. Never rejects. */
 export async function isHealthyMaster(master: string, signal: AbortSignal): Promise<boolean> {
   try {
     const response = await fetch(`${master}/healthz`, { ...BARE_REQUEST, signal });
-    await response.body?.cancel();
-    return response.ok;
+    return response.ok && (await response.text()) === 'ok\n';
   } catch {
     return false;
   }

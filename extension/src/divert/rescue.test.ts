@@ -8,6 +8,10 @@ const MASTER = 'https://master.example';
 const LINK = `${MASTER}/get/https/origin.example:443/file.iso?x=a%2Fb`;
 const DIRECT = 'https://origin.example/file.iso?x=a%2Fb#lh-direct';
 
+/** As depots spell it; browsers hand it on as it came. */
+const OF_DEPOT = [{ name: 'Longhaul-Depot', value: 'pe-1' }];
+const BLOCKED = 'https://block.corp/why?url=depot';
+
 function setUp(master = MASTER) {
   const log: string[] = [];
   const starts: DownloadStart[] = [];
@@ -72,16 +76,50 @@ it('downloads directly, in Firefox, as what the held answer offered and with the
 });
 
 it.each<[string, Partial<RequestEvent>, boolean]>([
-  ['a download that goes well', { url: location(), statusCode: 200 }, true],
+  ['a download that goes well', { url: location(), statusCode: 200, responseHeaders: OF_DEPOT }, true],
   ['what the user ends himself', { error: 'net::ERR_ABORTED' }, true],
   ['what the master has sent back', { url: DIRECT, statusCode: 404 }, true],
   ['the page of somebody else', { url: 'https://page.example/', statusCode: 500 }, false],
   ["a depot's address that nobody was led to", { url: location(), statusCode: 410 }, false],
+  ["a network's own page that nobody was led to", { url: 'https://block.corp/', statusCode: 200 }, false],
+  ["the origin's own answer", { url: DIRECT, statusCode: 200 }, true],
 ])('leaves %s alone', async (_what, patch, isLed) => {
   const { log, rescue } = setUp();
   if (isLed) await rescue.asked(event());
   await ('error' in patch ? rescue.failed(event(patch)) : rescue.answered(event(patch)));
   expect(log).toEqual([]);
+});
+
+it("downloads directly in place of a network's own page, which answers as the master or as a depot", async () => {
+  const pages: [Partial<RequestEvent>, string[]][] = [
+    [{ url: LINK, statusCode: 200 }, ['down']],
+    [{ url: location(), statusCode: 200 }, []],
+    [{ url: location(), statusCode: 304 }, []],
+    [{ url: BLOCKED, statusCode: 200 }, []],
+    [{ url: BLOCKED, statusCode: 403 }, []],
+    [{ url: BLOCKED, error: 'net::ERR_CONNECTION_RESET' }, []],
+  ];
+  for (const [page, noted] of pages) {
+    const { log, rescue } = setUp();
+    const answer = event({ responseHeaders: [{ name: 'Content-Type', value: 'text/html' }], ...page });
+    await rescue.asked(event());
+    await rescue.asked(event({ url: location() }));
+    await rescue.asked(answer);
+    await ('error' in page ? rescue.failed(answer) : rescue.answered(answer));
+    expect(log).toEqual([...noted, `${DIRECT} in place of tab 7`]);
+  }
+});
+
+it('leaves what was sent back to the origin to it, also where it leads that on to somebody else', async () => {
+  for (const statusCode of [200, 404]) {
+    const { log, rescue } = setUp();
+    await rescue.asked(event());
+    await rescue.asked(event({ url: location() }));
+    await rescue.asked(event({ url: DIRECT }));
+    await rescue.asked(event({ url: 'https://mirror.example/file.iso' }));
+    await rescue.answered(event({ url: 'https://mirror.example/file.iso', statusCode }));
+    expect(log).toEqual([]);
+  }
 });
 
 it("leaves the add-on's own downloads to those who look after them, at the master and at a depot", async () => {

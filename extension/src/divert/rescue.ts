@@ -1,4 +1,5 @@
 import {
+  HEADERS,
   isRelayTarget,
   type OriginUrl,
   originHref,
@@ -44,7 +45,10 @@ export class Rescue {
   /** A request begins, or follows a redirect. */
   async asked({ requestId, url }: RequestEvent): Promise<void> {
     const origin = await this.#originAt(url);
+    const led = this.#led.get(requestId);
     if (origin !== undefined) this.led(requestId, origin);
+    // It was sent back: where the origin leads it on to is the origin's business.
+    else if (led && isAtOrigin(url, led.originUrl)) this.#led.delete(requestId);
   }
 
   /**
@@ -55,11 +59,15 @@ export class Rescue {
     remember(this.#led, requestId, { originUrl, name }, REMEMBERED_REQUESTS);
   }
 
-  /** The head of an answer has come that is no redirect. */
+  /**
+   * The head of an answer has come that is no redirect. A file comes from depots alone, who say so: what else
+   * answers, in the place of the master or of a depot, is a network's own page.
+   */
   async answered(event: RequestEvent): Promise<void> {
     const { statusCode = 0 } = event;
-    if (statusCode >= FIRST_REFUSAL) await this.#rescue(event, statusCode >= 500);
-    else this.#led.delete(event.requestId);
+    const isFine = statusCode < FIRST_REFUSAL;
+    if (isFine && isOfDepot(event)) this.#led.delete(event.requestId);
+    else await this.#rescue(event, isFine || statusCode >= 500);
   }
 
   /** A request has ended without an answer. */
@@ -78,8 +86,7 @@ export class Rescue {
     // The add-on's own downloads have no tab, and whoever started them looks after them.
     if (origin === undefined || event.tabId < 0) return;
     if (atMaster !== undefined && isSevere) await masterIsDown();
-    const relayed = relayedBy(event.url);
-    if (atMaster === undefined && relayed === undefined) return;
+    if (atMaster === undefined && isAtOrigin(event.url, origin)) return;
     const start = directStart(origin, event.originUrl ?? '', led?.name ?? '');
     await downloadInstead(start, { tabId: event.tabId, url: event.url });
   }
@@ -97,6 +104,16 @@ export class Rescue {
 export function isAtDepot(url: string): boolean {
   const depot = parseOriginUrl(url);
   return depot.ok && isRelayTarget(originTarget(depot.value));
+}
+
+/** Whether a depot itself has answered. */
+function isOfDepot({ url, responseHeaders = [] }: RequestEvent): boolean {
+  return isAtDepot(url) && responseHeaders.some(({ name }) => name.toLowerCase() === HEADERS.depot);
+}
+
+/** Whether this is at the server of this origin's address; on one machine with it there may be a depot. */
+function isAtOrigin(url: string, originUrl: string): boolean {
+  return !isAtDepot(url) && URL.parse(url)?.host === URL.parse(originUrl)?.host;
 }
 
 /** What a depot is asked for at this address. */
