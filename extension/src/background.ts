@@ -100,13 +100,21 @@ const lastLeft = new LastLeft(api.storage.session);
 const answers = new SeenAnswers(pause);
 const heldKeys = new HeldKeys(now);
 
-const health = new MasterHealth({ area: api.storage.session, isHealthy: isHealthyMaster, deadline });
+const health = new MasterHealth({
+  area: api.storage.session,
+  isHealthy: isHealthyMaster,
+  greetDepot,
+  deadline,
+  now,
+});
+const depotIsSilent = (location: string): Promise<void> => divert.depotIsSilent(location);
 const rescue = new Rescue({
   master: async () => {
     const set = await takeSettings();
     return isOn(set) ? set.master : '';
   },
   masterIsDown: () => divert.masterIsDown(),
+  depotIsSilent,
   downloadInstead: async (start, failed) => {
     await downloads.start(start);
     await leaveFailedPage(failed);
@@ -200,6 +208,7 @@ const takeDependencies: TakeDependencies = {
   greetDepot,
   deadline,
   plannedDirect: (...planned) => reports.plannedDirect(...planned),
+  depotIsSilent,
 };
 
 const adoption = new AdoptDownloads({ ...takeDependencies, jobs, way });
@@ -307,6 +316,7 @@ api.runtime.onStartup.addListener(putOwnMenus);
 globalThis.addEventListener('online', () => {
   void keeper.look(true);
   void tunnels.rest();
+  void divert.rest();
 });
 
 answerMessages({

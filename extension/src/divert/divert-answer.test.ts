@@ -33,6 +33,7 @@ function setUp(patch: Partial<TakeDependencies> = {}) {
     greetDepot: async () => true,
     deadline: () => new AbortController().signal,
     plannedDirect: async () => undefined,
+    depotIsSilent: async () => undefined,
     ...patch,
   };
   return { asked, deps };
@@ -54,6 +55,16 @@ const held = (patch: Partial<HeldAnswer> = {}, headers: Record<string, string> =
     value,
   })),
   ...patch,
+});
+
+it('tells which depot is silent, so that no further answer is held for it', async () => {
+  const silent: string[] = [];
+  const { deps } = setUp({
+    probeFile: async () => ({ result: 'silent' }),
+    depotIsSilent: async (place) => void silent.push(place),
+  });
+  expect(await divert(held(), deps)).toEqual({ why: 'depot-silent' });
+  expect(silent).toEqual([plan().location]);
 });
 
 it('orders the file of a held answer from the depots, wherever the user will save it', async () => {

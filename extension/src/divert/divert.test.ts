@@ -13,6 +13,9 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
     holds: false,
     looks: false,
     asked: [] as string[],
+    nowMs: 0,
+    reaches: false,
+    greeted: [] as string[],
     area: memoryArea(),
   };
   const health = new MasterHealth({
@@ -21,7 +24,12 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
       world.asked.push(master);
       return world.isUp;
     },
+    greetDepot: async (place) => {
+      world.greeted.push(place);
+      return world.reaches;
+    },
     deadline: () => new AbortController().signal,
+    now: () => world.nowMs,
   });
   const divert = new Divert({
     settings: async () => world.set,
@@ -58,6 +66,30 @@ it('diverts while the master is well, and stops at once when it is not, until it
   world.isUp = true;
   await world.divert.look();
   expect(world.holds).toBe(true);
+});
+
+it('diverts nothing while a depot is silent that the master leads to, until that answers here, for ten minutes', async () => {
+  const silent = async () => {
+    const world = setUp();
+    await world.divert.look();
+    await world.divert.depotIsSilent('https://depot.example:8443/secret/file.iso?ticket');
+    expect(world).toMatchObject({ rules: 0, holds: false, looks: true });
+    await world.divert.look();
+    expect(world).toMatchObject({ holds: false, greeted: ['https://depot.example:8443'] });
+    return world;
+  };
+  const reached = await silent();
+  reached.reaches = true;
+  await reached.divert.look();
+  await reached.divert.look();
+  expect(reached).toMatchObject({ holds: true, greeted: Array(2).fill('https://depot.example:8443') });
+  const late = await silent();
+  late.nowMs = 600_000;
+  await late.divert.look();
+  expect(late.holds).toBe(true);
+  const elsewhere = await silent();
+  await elsewhere.divert.rest();
+  expect(elsewhere).toMatchObject({ holds: true, greeted: ['https://depot.example:8443'] });
 });
 
 it('follows the settings, and the one that came last', async () => {

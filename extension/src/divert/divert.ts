@@ -3,7 +3,7 @@ import type { MasterHealth } from './master-health.ts';
 
 interface DivertDependencies {
   readonly settings: () => Promise<Settings>;
-  readonly health: Pick<MasterHealth, 'isWell' | 'look' | 'note'>;
+  readonly health: Pick<MasterHealth, 'isWell' | 'look' | 'note' | 'noteDepot'>;
   /** Has the browser divert by these settings, or nothing. */
   readonly divertBy: (isOn: boolean, settings: Settings) => Promise<void>;
   /** Has `look` called again and again, or no longer. */
@@ -12,7 +12,7 @@ interface DivertDependencies {
 
 /**
  * The mode without a wasted byte: keeps what the browser diverts in step with the settings and with the
- * master's health. Nothing is diverted to a master that is not well.
+ * master's health. Nothing is diverted to a master that is not well, or whose depot is out of reach here.
  */
 export class Divert {
   readonly #deps: DivertDependencies;
@@ -37,10 +37,26 @@ export class Divert {
 
   /** Somebody has seen that the master does not answer. */
   masterIsDown(): Promise<void> {
+    return this.#stop((health, master) => health.note(master, false));
+  }
+
+  /** Somebody has seen that the depot at this address does not answer, to which the master led. */
+  depotIsSilent(location: string): Promise<void> {
+    return this.#stop((health, master) => health.noteDepot(master, location));
+  }
+
+  /** The network is another one, maybe: it may let through to a depot what the other one did not. */
+  async rest(): Promise<void> {
+    const { settings, health } = this.#deps;
+    await health.noteDepot((await settings()).master);
+    await this.look();
+  }
+
+  #stop(note: (health: DivertDependencies['health'], master: string) => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       const { settings, health } = this.#deps;
       const set = await settings();
-      await health.note(set.master, false);
+      await note(health, set.master);
       await this.#put(set, false);
     });
   }

@@ -18,6 +18,7 @@ function setUp(master = MASTER) {
   const rescue = new Rescue({
     master: async () => master,
     masterIsDown: async () => void log.push('down'),
+    depotIsSilent: async (place) => void log.push(`silent ${place}`),
     downloadInstead: async (start, { tabId }) => {
       log.push(`${start.url} in place of tab ${tabId}`);
       starts.push(start);
@@ -60,6 +61,14 @@ it('downloads directly what a depot does not give, wherever it was led there fro
     await rescue.answered(event({ url: location(), statusCode: 503 }));
     expect(log).toEqual([`${DIRECT} in place of tab 7`]);
   }
+});
+
+it('leads to no depot any more that does not answer, and downloads directly', async () => {
+  const { log, rescue } = setUp();
+  await rescue.asked(event());
+  await rescue.asked(event({ url: location() }));
+  await rescue.failed(event({ url: location(), error: 'net::ERR_CONNECTION_TIMED_OUT' }));
+  expect(log).toEqual([`silent ${location()}`, `${DIRECT} in place of tab 7`]);
 });
 
 it('downloads directly, in Firefox, as what the held answer offered and with the page that asked', async () => {

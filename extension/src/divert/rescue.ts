@@ -17,6 +17,7 @@ interface RescueDependencies {
   /** The master that requests are led to now; empty while none are. */
   readonly master: () => Promise<string>;
   readonly masterIsDown: () => Promise<void>;
+  readonly depotIsSilent: (location: string) => Promise<void>;
   /** Downloads the file directly, and takes the page of the failure away again. */
   readonly downloadInstead: (
     start: DownloadStart,
@@ -31,7 +32,7 @@ const FIRST_REFUSAL = 400;
 
 /**
  * Requests that were led to the master and end in nothing: the file is downloaded directly, as if nobody had
- * led them. A master that does not answer leads no further one.
+ * led them. A master that does not answer leads no further one, nor does one whose depot does not.
  */
 export class Rescue {
   readonly #deps: RescueDependencies;
@@ -78,7 +79,7 @@ export class Rescue {
   }
 
   async #rescue(event: RequestEvent, isSevere: boolean): Promise<void> {
-    const { masterIsDown, downloadInstead } = this.#deps;
+    const { masterIsDown, depotIsSilent, downloadInstead } = this.#deps;
     const atMaster = await this.#originAt(event.url);
     const led = this.#led.get(event.requestId);
     const origin = atMaster ?? led?.originUrl;
@@ -86,6 +87,7 @@ export class Rescue {
     // The add-on's own downloads have no tab, and whoever started them looks after them.
     if (origin === undefined || event.tabId < 0) return;
     if (atMaster !== undefined && isSevere) await masterIsDown();
+    if (event.error && isAtDepot(event.url)) await depotIsSilent(event.url);
     if (atMaster === undefined && isAtOrigin(event.url, origin)) return;
     const start = directStart(origin, event.originUrl ?? '', led?.name ?? '');
     await downloadInstead(start, { tabId: event.tabId, url: event.url });

@@ -39,6 +39,7 @@ function setUp(patch: Partial<TakeDependencies> = {}, caught = download()) {
     greetDepot: async () => true,
     deadline: () => new AbortController().signal,
     plannedDirect: async () => undefined,
+    depotIsSilent: async () => undefined,
     ...patch,
   };
   return { downloads, orders, take: () => takeDownload(caught, deps) };

@@ -37,6 +37,8 @@ export interface TakeDependencies {
   readonly deadline: () => AbortSignal;
   /** Told of a download that goes on directly because a plan calls that the best way. */
   readonly plannedDirect: (download: Download, jobId: string, master: string) => Promise<void>;
+  /** Told of a plan's depot that does not answer. */
+  readonly depotIsSilent: (location: string) => Promise<void>;
 }
 
 /**
@@ -125,7 +127,9 @@ async function planFor(
   const inOnePiece = !isRepeatable(seen);
   const own = { inOnePiece, plan, reportsTo: reportsTo(settings) };
   const order = { original, originUrl, page: seen.page, file, ...own };
-  return (await whyUnproved(order, signal, deps)) ?? (await whyNoMore(order, deps)) ?? order;
+  const unproved = await whyUnproved(order, signal, deps);
+  if (unproved?.why === 'depot-silent') await deps.depotIsSilent(plan.location);
+  return unproved ?? (await whyNoMore(order, deps)) ?? order;
 }
 
 /** Greets the depots that the master wants to know how far they are: they see it by the connection itself. */
