@@ -22,9 +22,9 @@ export interface Continuation {
   goOn(job: Job, download: Download): Promise<GoOn>;
   /**
    * Looks once for a way that ends sooner than this slow one, which has so long to go; `undefined` when there
-   * is none.
+   * is none, `nobody` when neither a master nor the origin answers: then the user's own link is dead.
    */
-  change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined>;
+  change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | 'nobody' | undefined>;
   /** Bytes come again after an interruption. */
   recovered(job: Job, download: Download): Promise<void>;
   /**

@@ -23,7 +23,7 @@ async function setUp(patch: Partial<Download>, jobPatch: Partial<Job> = {}, stan
     wakeUps: [] as number[],
     calls: [] as string[],
     goOn: async (_job: Job): Promise<GoOn> => ({ result: 'tried' }),
-    change: async (): Promise<Partial<Job> | undefined> => undefined,
+    change: async (): Promise<Partial<Job> | 'nobody' | undefined> => undefined,
     leaveGone: async (): Promise<Partial<Job> | undefined> => undefined,
     recovered: async (): Promise<void> => {},
   };
@@ -477,6 +477,17 @@ describe('a chain that is slower than half its promise, and than direct', () => 
     expect(world.calls).toHaveLength(3);
     expect(await world.theJob()).toMatchObject({ way: 'chain', changes: 3, state: 'running' });
     expect((await world.theJob())?.lastChange).toBeUndefined();
+  });
+
+  it("is left although nobody had answered for long, which was the user's own link", async () => {
+    const world = await setUp({}, PROMISED);
+    world.change = async () => 'nobody';
+    await run(world, 60, 1_000);
+    expect(world.calls.length).toBeGreaterThan(10);
+    expect((await world.theJob())?.changes).toBeUndefined();
+    world.change = async () => ({ way: 'direct', chain: [] });
+    await run(world, 3, 1_000_000);
+    expect(await world.theJob()).toMatchObject({ way: 'direct', changes: 1 });
   });
 
   it('is kept while it is as fast as direct would be, or no plan promised anything', async () => {

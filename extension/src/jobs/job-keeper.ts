@@ -261,7 +261,10 @@ export class JobKeeper {
 
   async #leaveSlowWay(job: Job, download: Download): Promise<void> {
     const leftSeconds = job.pace ? secondsLeft(job.pace, job.file.totalBytes) : Number.POSITIVE_INFINITY;
-    await this.#noteChange(job, download, await this.#deps.continuation.change(job, download, leftSeconds));
+    const went = await this.#deps.continuation.change(job, download, leftSeconds);
+    // That says nothing of this way, and no other one could have been had.
+    if (went === 'nobody') await this.#deps.jobs.change(job.key, { pace: undefined, standstill: undefined });
+    else await this.#noteChange(job, download, went);
   }
 
   /** What was in vain counts, too: the master is not asked every ten seconds. */

@@ -675,6 +675,15 @@ describe('leaving a slow chain', () => {
     expect(world.downloads.log).toEqual([]);
   });
 
+  it('tells from what finds nothing better that nobody answers, neither the master nor the origin', async () => {
+    const world = setUp(
+      { askMaster: async () => ({ result: 'silent' }), probeFile: async () => SILENT },
+      running,
+    );
+    expect(await world.way.change(slow, running, 1_000)).toBe('nobody');
+    expect(world.downloads.log).toEqual([]);
+  });
+
   it('gives no byte up for what ends later than that, or does not have the file', async () => {
     const world = setUp({}, running);
     expect(await world.way.change(slow, running, 19)).toBeUndefined();

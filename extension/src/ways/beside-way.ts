@@ -16,6 +16,7 @@ import {
   type OtherWay,
   type OtherWayDependencies,
   problemAt,
+  unlessSilent,
   wantedWay,
   wayFromWrong,
   wayOverDepots,
@@ -155,7 +156,7 @@ export class BesideWay implements Way {
   async #inPlaceOf(job: Job, other: Download): Promise<GoOn> {
     const { downloads, names } = this.#deps;
     if (!mayStartAnew(job)) return { result: 'lost' };
-    const way = await this.#newWay(job, []);
+    const way = await newWay(this.#deps, job, []);
     if (!way) return judgeOther(this.#deps, job, other);
     const patch = await this.#startBeside(job, way, undefined);
     if (!patch) return NOT_YET;
@@ -213,13 +214,18 @@ export class BesideWay implements Way {
    * slow one goes when the other has shown that it will. Else it goes on. The name is free for the other only
    * when the slow one has gone.
    */
-  async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
+  async change(
+    job: Job,
+    download: Download,
+    leftSeconds: number,
+  ): Promise<Partial<Job> | 'nobody' | undefined> {
     const { downloads, jobs, names } = this.#deps;
     const { totalBytes } = job.file;
     const isWorth = (wholeSeconds: number) => isWorthNewStart(wholeSeconds, leftSeconds);
     if (job.spare || totalBytes === undefined || !mayStartAnew(job)) return undefined;
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return undefined;
-    const way = await this.#newWay(job, job.chain);
+    const way = await unlessSilent(this.#deps, (deps) => newWay(deps, job, job.chain));
+    if (way === 'nobody') return way;
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return undefined;
     if (await doneMeanwhile(downloads, download)) return undefined;
     await hold(this.#deps, job, download.id);
@@ -365,7 +371,7 @@ export class BesideWay implements Way {
       isGone || isWorthStartingOver(waitedMs, { ...onDisk, wholeSeconds, ownDepotMs });
     if (!mayStartAnew(job)) return isGone ? { result: 'lost' } : NOT_YET;
     if (!isWorth(Math.min(job.predictedSeconds, job.directSeconds))) return NOT_YET;
-    const way = await this.#newWay(job, job.chain.slice(0, 1));
+    const way = await newWay(this.#deps, job, job.chain.slice(0, 1));
     if (!way || !isWorth(way.predictedSeconds ?? job.directSeconds)) return NOT_YET;
     const done = await doneMeanwhile(downloads, old);
     return done ?? this.#moveTo(job, way, isGone ? undefined : { download: old });
@@ -406,16 +412,19 @@ export class BesideWay implements Way {
     await this.#deps.jobs.change(job.key, patch);
     return patch;
   }
+}
 
-  /**
-   * A way past these depots; the origin itself when the master knows none. `undefined` when
-   * nobody shows the file, as while the network is away.
-   */
-  async #newWay(job: Job, avoid: readonly string[]): Promise<OtherWay | undefined> {
-    const chain =
-      job.choseDirect || job.isOriginsOnly ? undefined : await wayOverDepots(this.#deps, job, [avoid], 0);
-    return chain ?? wantedWay(this.#deps, job, 'direct', 0);
-  }
+/**
+ * A way past these depots; the origin itself when the master knows none. `undefined` when
+ * nobody shows the file, as while the network is away.
+ */
+async function newWay(
+  deps: OtherWayDependencies,
+  job: Job,
+  avoid: readonly string[],
+): Promise<OtherWay | undefined> {
+  const chain = job.choseDirect || job.isOriginsOnly ? undefined : await wayOverDepots(deps, job, [avoid], 0);
+  return chain ?? wantedWay(deps, job, 'direct', 0);
 }
 
 /** Whether a job's file may begin at its first byte once more, in the folder of those that nobody was asked about. */

@@ -608,6 +608,14 @@ describe('leaving a slow chain', () => {
     expect(log).toEqual([]);
   });
 
+  it('tells from what finds nothing better that nobody answers, neither the master nor the origin', async () => {
+    const { log, way } = setUpWith({ master: { result: 'silent' }, origin: SILENT }, undefined, running());
+    expect(await way.change(ledJob(), running(), 100)).toBe('nobody');
+    // The origin was not asked.
+    expect(await way.change(ledJob(), running(), 8)).toBeUndefined();
+    expect(log).toEqual([]);
+  });
+
   it.each<[string, Partial<Download>]>([
     ['the user has paused it', { paused: true }],
     ['it has broken', { state: 'interrupted', error: 'NETWORK_FAILED' }],

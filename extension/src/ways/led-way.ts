@@ -18,6 +18,7 @@ import {
   type OtherWayDependencies,
   planAnew,
   proved,
+  unlessSilent,
   wantedWay,
   wayFromWrong,
 } from './other-way.ts';
@@ -215,9 +216,15 @@ export class LedWay implements Way {
   }
 
   /** Nothing is given up here: the rest comes over another chain, or from the origin, if that ends sooner. */
-  async change(job: Job, download: Download, leftSeconds: number): Promise<Partial<Job> | undefined> {
-    const found = await this.#fasterWay(job, download.bytesReceived, leftSeconds, job.chain);
-    return found && this.#changeTo(found, job, download);
+  async change(
+    job: Job,
+    download: Download,
+    leftSeconds: number,
+  ): Promise<Partial<Job> | 'nobody' | undefined> {
+    const found = await unlessSilent(this.#deps, (deps) =>
+      fasterWay(deps, job, download.bytesReceived, leftSeconds, job.chain),
+    );
+    return found && found !== 'nobody' ? this.#changeTo(found, job, download) : found;
   }
 
   /**
@@ -230,7 +237,8 @@ export class LedWay implements Way {
     if (location === undefined) return undefined;
     const there = await whoIsAt(location, deadline());
     if (there === '' || there === servedBy) return undefined;
-    const found = await this.#fasterWay(job, download.bytesReceived, Number.POSITIVE_INFINITY, [servedBy]);
+    const leftSeconds = Number.POSITIVE_INFINITY;
+    const found = await fasterWay(this.#deps, job, download.bytesReceived, leftSeconds, [servedBy]);
     const now = await downloads.get(download.id);
     return found && now?.bytesReceived === download.bytesReceived
       ? this.#changeTo(found, job, download)
@@ -253,24 +261,6 @@ export class LedWay implements Way {
     await this.#rules.lead({ ...job, ...found }).catch(() => undefined);
     await this.#letGo(job, download.id);
     return found;
-  }
-
-  /** A way past these depots, or the direct one, that has the next byte and ends sooner than in so many seconds. */
-  async #fasterWay(
-    job: Job,
-    bytes: number,
-    leftSeconds: number,
-    avoid: readonly string[],
-  ): Promise<OtherWay | undefined> {
-    const { totalBytes } = job.file;
-    const rest = totalBytes === undefined ? 1 : 1 - bytes / totalBytes;
-    const planned = await planAnew(this.#deps, job, avoid);
-    // The direct way is looked at once, even where it is what the master plans.
-    for (const way of new Set([planned.way ?? DIRECT, DIRECT])) {
-      const isSooner = (way.predictedSeconds ?? job.directSeconds) * rest < leftSeconds;
-      if (isSooner && (await proved(this.#deps, job, way, bytes)).way) return way;
-    }
-    return undefined;
   }
 
   async recovered(): Promise<void> {
@@ -339,4 +329,23 @@ export class LedWay implements Way {
       },
     };
   }
+}
+
+/** A way past these depots, or the direct one, that has the next byte and ends sooner than in so many seconds. */
+async function fasterWay(
+  deps: OtherWayDependencies,
+  job: Job,
+  bytes: number,
+  leftSeconds: number,
+  avoid: readonly string[],
+): Promise<OtherWay | undefined> {
+  const { totalBytes } = job.file;
+  const rest = totalBytes === undefined ? 1 : 1 - bytes / totalBytes;
+  const planned = await planAnew(deps, job, avoid);
+  // The direct way is looked at once, even where it is what the master plans.
+  for (const way of new Set([planned.way ?? DIRECT, DIRECT])) {
+    const isSooner = (way.predictedSeconds ?? job.directSeconds) * rest < leftSeconds;
+    if (isSooner && (await proved(deps, job, way, bytes)).way) return way;
+  }
+  return undefined;
 }

@@ -65,6 +65,26 @@ export async function planAnew(
   return unfit ? { problem: '' } : { way: wayOf(reply.plan) };
 }
 
+/** What is found by asking; `nobody` where a master and a place of the file were asked, and none answered. */
+export async function unlessSilent<Way>(
+  deps: OtherWayDependencies,
+  find: (deps: OtherWayDependencies) => Promise<Way>,
+): Promise<Way | 'nobody'> {
+  const results: string[] = [];
+  const noting =
+    <Asked extends unknown[], Reply extends { readonly result: string }>(
+      ask: (...asked: Asked) => Promise<Reply>,
+    ) =>
+    async (...asked: Asked): Promise<Reply> => {
+      const reply = await ask(...asked);
+      results.push(reply.result);
+      return reply;
+    };
+  const { askMaster, probeFile } = deps;
+  const found = await find({ ...deps, askMaster: noting(askMaster), probeFile: noting(probeFile) });
+  return results.length > 1 && results.every((result) => result === 'silent') ? 'nobody' : found;
+}
+
 /**
  * A way over depots that has this byte of a job's file. It avoids the first of these lists past which there is one.
  * @param isAnew see `proved`
