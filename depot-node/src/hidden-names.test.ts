@@ -9,10 +9,17 @@ let overlay: TestOverlay;
 let [hiding, telling]: TestDns[] = [];
 
 beforeEach(async () => {
-  hiding = await startTestDns({ 'files.test': { A: ['10.0.0.1'] }, router: { A: ['10.0.0.1'] } });
-  telling = await startTestDns({ 'files.test': { A: ['127.0.0.1'] } });
-  overlay = await startTestOverlay([], (_, response) => response.end('the file'));
+  const inside = { A: ['10.0.0.1'] };
+  const here = { A: ['127.0.0.1'] };
+  hiding = await startTestDns({ 'files.test': inside, router: inside, 'www.test': here });
+  telling = await startTestDns({ 'files.test': here, 'www.test': here });
+  overlay = await startTestOverlay([], ({ headers: { host = '' } }, response) => {
+    if (host.startsWith('www.'))
+      response.writeHead(302, { Location: `http://${host.replace('www', 'files')}/file` });
+    response.end('the file');
+  });
   await overlay.addDepot('d2', { resolver: { servers: [telling.server] } });
+  await overlay.addDepot('d3', { resolver: { servers: [hiding.server] } });
   await overlay.addDepot('d1', { resolver: { servers: [hiding.server] } });
 });
 afterEach(async () => {
@@ -41,6 +48,23 @@ describe('a name for which the entry depot has only a private address', () => {
       location: expect.stringContaining('files.test'),
     });
     expect(overlay.originConnections()).toBe(0);
+  });
+
+  test('is left to its client, too, where no depot knows better, in whatever order they are asked', async () => {
+    for (const chains of [
+      [['d1'], ['d1', 'd3']],
+      [['d1', 'd3'], ['d1']],
+    ])
+      expect(await download(chains)).toMatchObject({ status: 307, code: 'address-not-allowed' });
+  });
+
+  test('is asked for over the other chains where another name leads to it', async () => {
+    const chains = [['d1'], ['d1', 'd2']];
+    overlay.master.onFollowUp = ({ url }) => ({
+      status: 200,
+      body: { ticket: overlay.ticket(url, { chains }) },
+    });
+    expect(await download(chains, 'www.test')).toMatchObject({ status: 200, body: 'the file' });
   });
 
   test('is to be asked for later by who goes on with what he has', async () => {

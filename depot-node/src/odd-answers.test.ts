@@ -932,6 +932,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     test('is shown at the place in it where a browser goes, where no rule of the add-on could lead that back', async () => {
       const firefox = {
         ...GOING,
+        'accept-encoding': 'gzip, deflate, br',
         'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
       };
       const ledTo = async (path: string) => {
@@ -955,6 +956,20 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
         answer.writeHead(401, { 'Content-Type': 'text/html' }).end('<p>Log in</p>');
       };
       expect(await ledTo('/mirrors'), 'what failed may be a file').toBe('#lh-direct');
+      for (const status of [403, 404, 429, 503]) {
+        origin = (_asked, answer) => {
+          answer.writeHead(status, { 'Content-Type': 'text/html' }).end('<p>Not for you</p>');
+        };
+        expect(await ledTo(`/get.php?f=${status}`), `${status}: for others it may be a file`).toBe(
+          '#lh-direct',
+        );
+      }
+      origin = (_asked, answer) => {
+        answer
+          .writeHead(200, { 'Content-Type': 'text/csv', Vary: 'Accept-Encoding', 'Content-Length': 2e6 })
+          .end(Buffer.alloc(2e6));
+      };
+      expect(await ledTo('/get.php?f=a.csv'), 'a file that may come compressed').toBe('#lh-direct');
     });
 
     test.each([404, 410, 500])('is shown by the origin also where it has the status %i', async (status) => {

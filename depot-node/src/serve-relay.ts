@@ -218,7 +218,7 @@ function refuseRelay(
     const target = opened && url && checkTarget({ ticket: opened.ticket, url }).ok ? url : undefined;
     const jobId = opened?.ticket.claims.jobId ?? '';
     const hasWorked = opened && (jobs.knows(jobId) || hasWorkedElsewhere(request, opened.ticket.claims));
-    if (target && isBetterDirect(error, request, target) && !hasWorked) {
+    if (target && isBetterDirect(error, request) && !hasWorked) {
       const { status, headers } = directAnswer(request, target, { jobId, ownId, failure: error });
       response.writeHead(status, headers.flat()).end();
     } else sendRefusal(request, response, error, { ownId, leadingOn: { masterUrl: master, target } });

@@ -152,7 +152,7 @@ function isByCoding({ headers }: AnswerHead): boolean {
  * Whether somebody has gone to a page that the origin means to be read: a login, a mirror list, or that there
  * is nothing, for those without cookies at least. From a depot it could only be saved.
  */
-function isPage({ headers: asked }: IncomingMessage, { headers }: AnswerHead): boolean {
+export function isPage({ headers: asked }: IncomingMessage, { headers }: AnswerHead): boolean {
   const isGoing = asked['sec-fetch-mode'] === 'navigate' || asked['sec-fetch-mode'] === undefined;
   const isShown = /^(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '');
   const isSaved = /^\s*attachment\b/i.test(headers['content-disposition'] ?? '');

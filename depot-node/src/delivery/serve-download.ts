@@ -6,7 +6,7 @@ import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
 import { LinkedAbort } from '../racing/linked-abort.ts';
-import { answerHeaders, mayGiveClient, whyUnusable } from './answer-head.ts';
+import { answerHeaders, isPage, mayGiveClient, whyUnusable } from './answer-head.ts';
 import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
 import { type Opening, openDownload, resetOpening } from './open-download.ts';
@@ -60,7 +60,7 @@ async function serve(
       const isBegunAgain = failure.code === 'origin-end-unsure' && isFromBeginning(request);
       const keepsHere = job.hasWorked && !isBegunAgain;
       // A client that has left needs no answer; what its leaving broke is not a failure.
-      if (!client.left.aborted && (keepsHere || !isBetterDirect(failure, request, target.url))) throw failure;
+      if (!client.left.aborted && (keepsHere || !isBetterDirect(failure, request))) throw failure;
       return failure;
     })
     .finally(() => over.leave());
@@ -74,7 +74,9 @@ async function serve(
   if (isLed || cut || client.left.aborted) resetOpening(opening);
   if (client.left.aborted) return;
   if (isLed) {
-    await leadToOrigin(components, request, download, answer.route.chain);
+    // What is no success here may be a file elsewhere.
+    const isToPage = head.statusCode < 300 && isPage(request, head);
+    await leadToOrigin(components, request, download, answer.route.chain, undefined, isToPage);
     return;
   }
   download.part = opening.part;
@@ -155,11 +157,12 @@ async function leadToOrigin(
   download: RunningDownload,
   chain: Chain,
   failure?: LonghaulError,
+  isToPage = false,
 ): Promise<void> {
   const { client, job, target, stop } = download;
   const { ownId, observe } = components.plane;
   if (failure) observe(refusalEvent(failure, job.id, ownId));
-  const { status, headers } = directAnswer(request, target.url, { jobId: job.id, ownId, failure });
+  const { status, headers } = directAnswer(request, target.url, { jobId: job.id, ownId, failure, isToPage });
   client.begin(status, headers);
   const { state } = await client.finish(stop);
   if (failure) return;

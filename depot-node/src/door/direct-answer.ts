@@ -27,19 +27,22 @@ export interface DirectAnswer {
   readonly headers: readonly (readonly [string, string])[];
 }
 
+interface LedClient {
+  readonly jobId: string;
+  readonly ownId: string;
+  readonly failure?: LonghaulError | undefined;
+  /** The client has gone to a page, and is led to see it. */
+  readonly isToPage?: boolean;
+}
+
 /** Leads a client to where its download began; with what has failed, where something has. */
 export function directAnswer(
   { headers }: IncomingMessage,
   url: OriginUrl,
-  {
-    jobId,
-    ownId,
-    failure,
-  }: { readonly jobId: string; readonly ownId: string; readonly failure?: LonghaulError | undefined },
+  { jobId, ownId, failure, isToPage = false }: LedClient,
 ): DirectAnswer {
-  // Without a failure it is the answer that leads: a page, for who has gone to one.
-  const isPage =
-    failure === undefined && isPageAddress(url) && headers.accept?.includes('text/html') === true;
+  // By a page's address no rule of the add-on could lead back.
+  const isPage = isToPage && isPageAddress(url);
   return {
     status: isRedirectedAsOfOld(headers['user-agent']) ? 302 : 307,
     headers: [
@@ -56,14 +59,9 @@ export function directAnswer(
  * cookies and logins, and goes from https to http where it likes. Not who names a version of what it has:
  * browsers do, and would drop that.
  */
-export function isBetterDirect(
-  failure: LonghaulError,
-  request: Pick<IncomingMessage, 'headers'>,
-  url: OriginUrl,
-): boolean {
+export function isBetterDirect(failure: LonghaulError, request: Pick<IncomingMessage, 'headers'>): boolean {
   const { code, blame } = failure;
   const isBadForAll = code === BAD_FOR_ALL && !(failure instanceof StillAtWork);
-  const mayBeBetter =
-    (ERRORS[code].direct || blame === 'master' || isHiddenName(failure, url)) && !isBadForAll;
+  const mayBeBetter = (ERRORS[code].direct || blame === 'master' || isHiddenName(failure)) && !isBadForAll;
   return mayBeBetter && mayBeLed(request);
 }

@@ -238,9 +238,7 @@ export class Fetcher {
       isOfTry: (failure, route) => failure instanceof StaleWay && !busyExits.has(exitOf(route)),
       isFinal: (failure, route) => {
         signal.throwIfAborted();
-        const mayBeOtherwise =
-          isWayFailure(failure) || (failure instanceof LonghaulError && isHiddenName(failure, url));
-        if (!mayBeOtherwise) return true;
+        if (!isWayFailure(failure) && !isHiddenName(failure)) return true;
         failures.push(failure);
         this.noteFailure(book, route, failure);
         // Who thinks for so long does not think faster for the next who asks.
@@ -258,7 +256,10 @@ export class Fetcher {
     }).catch((failure: unknown) => {
       signal.throwIfAborted();
       const isTold = failure instanceof LonghaulError;
-      throw isTold ? mostTelling([...failures, failure]) : failure;
+      if (!isTold) throw failure;
+      const all = [...failures, failure];
+      // What another depot says of the name is not all that a client could hear.
+      throw all.find(isHiddenName) ?? mostTelling(all);
     });
     const endsSo = ({ head }: TimedAnswer) => endsWithConnection(head, method);
     const saysNoGoodbye = ({ head, target: { url: last } }: TimedAnswer) =>

@@ -10,6 +10,7 @@ export class SilenceTimer {
   #watched: { readonly ms: number; readonly onSilent: () => void } | undefined;
   #isPaused = false;
   #isLastLook = false;
+  #immediate: NodeJS.Immediate | undefined;
 
   /** Begins to count, anew if it did already. */
   start(ms: number, onSilent: () => void): void {
@@ -47,12 +48,16 @@ export class SilenceTimer {
     const { ms, onSilent } = this.#watched;
     this.#timer = setTimeout(() => {
       this.#isLastLook = true;
-      this.#timer = setTimeout(onSilent, LAST_LOOK_MS);
+      // Once more: where many timers are due, this one, too, may fire before anything is read.
+      this.#timer = setTimeout(() => {
+        this.#immediate = setImmediate(onSilent);
+      }, LAST_LOOK_MS);
     }, ms);
   }
 
   #clear(): void {
     clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
     this.#timer = undefined;
     this.#isLastLook = false;
   }
