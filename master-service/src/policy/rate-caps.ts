@@ -1,4 +1,4 @@
-import { clientAddress, clientPrefix, ok, type Result, refuse } from '@longhaul/shared';
+import { clientAddress, clientPrefix, LonghaulError, ok, type Result, refuse } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import * as z from 'zod';
 import type { PublicCaps } from '../config.ts';
@@ -86,6 +86,13 @@ export interface BudgetWish {
   readonly isForTunnel?: boolean;
 }
 
+/** `rate-limited`, of the bytes that tickets let through: a direct download costs nothing of them. */
+export class BytesUsedUp extends LonghaulError {
+  constructor() {
+    super('rate-limited', { detail: 'too many bytes' });
+  }
+}
+
 /**
  * Token buckets for every client, and for its network: plans per minute, and the bytes that tickets let
  * through per hour. What fills them are facts, so that all masters together give no more than one.
@@ -121,7 +128,7 @@ export class RateCaps {
 
   /**
    * Takes a ticket's budget of the client's share and gives it: what is wanted, or what is left for it and its network;
-   * `rate-limited` when not even the planned size is left.
+   * {@link BytesUsedUp} when not even the planned size is left.
    */
   takeBudget(
     address: string,
@@ -136,7 +143,7 @@ export class RateCaps {
         bytesPerHour * CLIENTS_OF_A_NETWORK - network.bucket.bytes.all,
       ),
     );
-    if (leftBytes < Math.max(plannedBytes, 1)) return refuse('rate-limited', 'too many bytes');
+    if (leftBytes < Math.max(plannedBytes, 1)) return { ok: false, error: new BytesUsedUp() };
     const mostBytes = isForTunnel ? Math.ceil(bytesPerHour * SHARE_OF_A_TUNNEL) : wantedBytes;
     const budgetBytes = Math.min(wantedBytes, mostBytes, leftBytes);
     this.#spend([client, network], { plans: 0, bytes: budgetBytes }, nowMs);

@@ -4,6 +4,7 @@ import {
   type Chain,
   clientPrefix,
   DIRECT_FRAGMENT,
+  directLocation,
   HEADERS,
   LonghaulError,
   type OriginUrl,
@@ -18,6 +19,7 @@ import type { ClientRtts } from '../measuring/client-rtts.ts';
 import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/plans/issued-plan.ts';
 import type { PlanService } from '../planning/plans/plan-service.ts';
+import { BytesUsedUp } from '../policy/rate-caps.ts';
 import { duplicateLinks } from './duplicate-links.ts';
 import { withPlainOptions } from './plain-options.ts';
 import { withRightForm } from './right-form.ts';
@@ -102,12 +104,27 @@ function redirect(
   }
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume, isPart }, now());
   if (plan.ok) send(plan.value, makeHeaders(plan.value), url);
+  else if (plan.error instanceof BytesUsedUp) leadPast(plan.error, url);
   else refuse(plan.error, { target: url, typed: typedLink(plain) });
 
   /** Sends the client to the origin, without a job. */
   function lead(location: string, host: string): void {
     emit({ type: 'plan-spared', host });
     answer([...PLAIN_HEADERS, 'Location', location, 'Content-Length', '0']);
+  }
+
+  /** The same, and what of the overlay it cannot have. */
+  function leadPast({ code }: LonghaulError, origin: OriginUrl): void {
+    emit({ type: 'refused', code });
+    answer([
+      ...PLAIN_HEADERS,
+      HEADERS.error,
+      code,
+      'Location',
+      directLocation(origin),
+      'Content-Length',
+      '0',
+    ]);
   }
 
   function answer(headers: string[]): void {
