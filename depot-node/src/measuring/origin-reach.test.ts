@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Socket } from 'node:net';
 import { LonghaulError, MAX_ORIGINS_TRIED } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
 import type { Dial, Dialled, DialTarget } from '../sockets/dial.ts';
@@ -5,26 +7,37 @@ import { OriginReach } from './origin-reach.ts';
 
 const ORIGIN = { host: 'origin.test', port: 443 };
 const TARGET: DialTarget = { purpose: 'origin', ...ORIGIN };
-const REACHED = {} as Dialled;
+const REACHED = 'reached';
 const AWAY = { ...ORIGIN, isReached: false };
 
 /** A depot whose clock is moved, and whose dials end as is said. */
 function start() {
   let nowMs = 0;
   let outcome: unknown = REACHED;
+  const sockets: Socket[] = [];
   let takesMs = 0;
   let reports = 0;
   const reach = new OriginReach({ report: () => (reports += 1), steadyMs: () => nowMs });
-  const dial: Dial = reach.watch(async () => {
+  const dial: Dial = reach.watch(async (): Promise<Dialled> => {
     nowMs += takesMs;
     if (outcome !== REACHED) throw outcome;
-    return REACHED;
+    const socket = new Socket();
+    sockets.push(socket);
+    return { socket, rttMs: 1 };
   });
   return {
     reach,
     reports: () => reports,
     pass: (ms: number) => {
       nowMs += ms;
+    },
+    /** Ends the oldest connection. */
+    hangUp: async () => {
+      const socket = sockets.shift();
+      if (!socket) throw new Error('none stands');
+      const closed = once(socket, 'close');
+      socket.destroy();
+      await closed;
     },
     /** Dials once; how that ends, by a code or a reason, is the caller's, too. */
     dial: async (ends: unknown, { target = TARGET, signal = new AbortController().signal, ms = 0 } = {}) => {
@@ -70,8 +83,9 @@ describe('what a depot tells of origins', () => {
   });
 
   test('names none that it has reached within the minute: that may take no more connections', async () => {
-    const { reach, dial, pass } = start();
+    const { reach, dial, hangUp, pass } = start();
     await dial(REACHED);
+    await hangUp();
     pass(59_999);
     await dial(failure('origin-unreachable'));
     expect(reach.untold()).toEqual([]);
@@ -80,12 +94,42 @@ describe('what a depot tells of origins', () => {
     expect(reach.untold()).toEqual([AWAY]);
   });
 
+  test('names none to which a connection stands, however old, or stood within the minute', async () => {
+    const { reach, dial, hangUp, pass } = start();
+    await dial(REACHED);
+    await dial(REACHED);
+    const fail = async () => {
+      await dial(failure('origin-unreachable'));
+      return reach.untold();
+    };
+    pass(61_000);
+    expect(await fail()).toEqual([]);
+    await hangUp();
+    pass(61_000);
+    expect(await fail()).toEqual([]);
+    await hangUp();
+    pass(59_999);
+    expect(await fail()).toEqual([]);
+    pass(1);
+    expect(await fail()).toEqual([AWAY]);
+  });
+
   test('names none for what is its own lack, nor depots and masters', async () => {
     const { reach, dial } = start();
-    await dial(failure('origin-unreachable', errno('EMFILE')));
+    for (const code of ['EMFILE', 'EAGAIN', 'EADDRNOTAVAIL'])
+      await dial(failure('origin-unreachable', errno(code)));
     await dial(failure('resolver-busy'));
     await dial(failure('next-depot-unreachable'), { target: { ...TARGET, purpose: 'depot' } });
     expect(reach.untold()).toEqual([]);
+  });
+
+  test('names one that has addresses only of a family that it lacks itself', async () => {
+    const { reach, dial } = start();
+    const cause = (address: string) => Object.assign(errno('EADDRNOTAVAIL'), { address });
+    await dial(failure('origin-unreachable', cause('192.0.2.1')));
+    expect(reach.untold()).toEqual([]);
+    await dial(failure('origin-unreachable', cause('2001:db8::1')));
+    expect(reach.untold()).toEqual([AWAY]);
   });
 
   test('names one that nobody waited for any longer only where it was silent for long', async () => {

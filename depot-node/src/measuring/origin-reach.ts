@@ -1,10 +1,11 @@
+import { isIPv6, type Socket } from 'node:net';
 import { LonghaulError, MAX_ORIGINS_TRIED, type OriginReach as Told } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import type { Dial } from '../sockets/dial.ts';
 
 /**
- * An origin that was reached so lately is one that can be: it may take no more connections of one address, or
- * rest for a moment.
+ * An origin to which a connection stands, or stood so lately, is one that can be reached: it may take no more
+ * connections of one address, or rest for a moment.
  */
 const REACHED_LATELY_MS = 60_000;
 /** Origins of which that is remembered, about 150 bytes each. */
@@ -27,7 +28,7 @@ const NO_WAY: ReadonlySet<string> = new Set([
   'address-not-allowed',
 ]);
 /** What the kernel says where this depot has no room for a connection to anybody. */
-const NO_ROOM: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+const NO_ROOM: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN']);
 
 interface OriginReachInit {
   /** Tells the master now. */
@@ -43,6 +44,8 @@ interface OriginReachInit {
 export class OriginReach {
   readonly #init: OriginReachInit;
   readonly #reachedAtMs = new LruMap<string, number>(MOST_REACHED);
+  /** How many connections stand, of those to which one does: no more than this depot has descriptors. */
+  readonly #standing = new Map<string, number>();
   /** Those that were named as not reached, the last one last. */
   readonly #away = new Set<string>();
   /** Until the master has answered. */
@@ -61,7 +64,7 @@ export class OriginReach {
       const startedMs = steadyMs();
       try {
         const dialled = await dial(target, signal);
-        this.#noteReached(target);
+        this.#noteReached(target, dialled.socket);
         return dialled;
       } catch (failure) {
         const isSilent = steadyMs() - startedMs >= SILENT_MS;
@@ -81,14 +84,26 @@ export class OriginReach {
     for (const one of told) if (this.#untold.get(keyOf(one)) === one) this.#untold.delete(keyOf(one));
   }
 
-  #noteReached(origin: Place): void {
+  #noteReached(origin: Place, socket: Socket): void {
     const key = keyOf(origin);
     this.#reachedAtMs.set(key, this.#init.steadyMs());
+    if (!socket.closed) this.#noteStanding(key, socket);
     if (this.#away.delete(key)) this.#say(key, origin, true);
+  }
+
+  #noteStanding(key: string, socket: Socket): void {
+    this.#standing.set(key, (this.#standing.get(key) ?? 0) + 1);
+    socket.once('close', () => {
+      const left = (this.#standing.get(key) ?? 1) - 1;
+      if (left > 0) this.#standing.set(key, left);
+      else this.#standing.delete(key);
+      this.#reachedAtMs.set(key, this.#init.steadyMs());
+    });
   }
 
   #noteUnreached(origin: Place): void {
     const key = keyOf(origin);
+    if (this.#standing.has(key)) return;
     const reachedAtMs = this.#reachedAtMs.get(key) ?? Number.NEGATIVE_INFINITY;
     if (this.#init.steadyMs() - reachedAtMs < REACHED_LATELY_MS) return;
     this.#away.delete(key);
@@ -119,5 +134,13 @@ function keyOf({ host, port }: Place): string {
 function isNoWay(failure: unknown): boolean {
   if (!(failure instanceof LonghaulError) || !NO_WAY.has(failure.code)) return false;
   const { cause } = failure;
-  return !(cause instanceof Error && 'code' in cause && NO_ROOM.has(cause.code));
+  return !(cause instanceof Error && 'code' in cause && (NO_ROOM.has(cause.code) || hasNoPort(cause)));
+}
+
+/**
+ * Whether all own ports are used up towards an address. By IPv6 the kernel says the same where this depot has
+ * no address of that family at all, which is what masters have to know.
+ */
+function hasNoPort(cause: Error & { readonly code?: unknown; readonly address?: unknown }): boolean {
+  return cause.code === 'EADDRNOTAVAIL' && !isIPv6(String(cause.address));
 }
