@@ -75,6 +75,7 @@ export function createDownloads(init: DownloadsInit) {
     registry,
     onMoved: (depot) => {
       forgetFrom(depot);
+      unreachedOrigins.forgetFrom(depot, now());
       links.forgetTowards(depot);
       emit({ type: 'depot-moved', depot });
     },

@@ -89,6 +89,26 @@ test('a depot that has moved to another network is measured anew: what it told, 
   expect(await known(master)).toEqual({ ...ALL, links: 1 });
 });
 
+test('origins that a depot that has moved could not connect to are planned with again', async () => {
+  const master = await start();
+  const depot = await prove(master, new TestDepot('d1'), [HERE]);
+  const leftOut = async () => {
+    await depot.heartbeat(master, {
+      originsTried: [{ host: 'origin.example', port: 443, isReached: false }],
+    });
+    return master.events.filter(({ type }) => type === 'origin-unreached').length;
+  };
+  expect(await leftOut()).toBe(1);
+  expect(await leftOut()).toBe(1);
+  // Its line has another address now; its process is the same, and does not register again.
+  names.set('d1.example', [ELSEWHERE]);
+  master.clock.advance(6 * MINUTES);
+  expect(await leftOut()).toBe(2);
+  await expect.poll(() => movesTold(master)).toBe(1);
+  // Else it would be one that is left out already.
+  expect(await leftOut()).toBe(3);
+});
+
 test('another machine in another network that has joined with a token for the id is measured anew', async () => {
   const master = await start();
   await measured(master, [HERE]);

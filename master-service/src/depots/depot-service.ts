@@ -29,7 +29,7 @@ import type { Planner } from '../planning/decision/planner.ts';
 import type { PromisedChains } from '../planning/decision/route.ts';
 import type { LinkTable } from '../planning/links/link-table.ts';
 import type { UnreachedOrigins } from '../planning/links/unreached-origins.ts';
-import { plannedHost } from '../planning/plans/route-chooser.ts';
+import { originsOf, plannedHost } from '../planning/plans/route-chooser.ts';
 import type { SizeMemory } from '../planning/plans/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
@@ -219,7 +219,7 @@ export class DepotService {
       sizeBytes,
       originTls: url.scheme === 'https',
       ends: { origin: plannedHost(url.host, led) },
-      notExits: unreachedOrigins.by(led ? [url, led] : [url], nowMs),
+      notExits: unreachedOrigins.by(originsOf(url, led), nowMs),
       entry,
       avoid,
       lanes,

@@ -32,7 +32,12 @@ test('where the downloads of a network came from is known of the network, and by
   const { hosts, leads, hostFor } = known();
   expect(hostFor(NETWORK)).toBeUndefined();
   leads('d1');
-  expect(hosts.of({ network: NETWORK, host: FRONT })).toEqual({ ...STORAGE, isAgreed: false, isMet: true });
+  expect(hosts.of({ network: NETWORK, host: FRONT })).toEqual({
+    ...STORAGE,
+    isAgreed: false,
+    isOwn: true,
+    isMet: true,
+  });
   expect([hostFor(OTHER), hostFor()]).toEqual([undefined, undefined]);
   expect(hosts.of({ network: NETWORK, host: 'other.example' })).toBeUndefined();
 });
@@ -43,7 +48,12 @@ test('what two depots say is so for all, as long as most that tell say so', () =
   leads('d2', STORAGE, '203.0.113.0/24');
   expect(hostFor(OTHER)).toBeUndefined();
   leads('d3', STORAGE, '203.0.114.0/24');
-  expect(hosts.of({ network: OTHER, host: FRONT })).toEqual({ ...STORAGE, isAgreed: true, isMet: true });
+  expect(hosts.of({ network: OTHER, host: FRONT })).toEqual({
+    ...STORAGE,
+    isAgreed: true,
+    isOwn: false,
+    isMet: true,
+  });
   expect(hostFor()).toBe(STORAGE.host);
   // A network's own downloads come first.
   expect(hosts.of({ network: NETWORK, host: FRONT })).toMatchObject({ ...ARCHIVE, isAgreed: false });

@@ -180,7 +180,7 @@ export class LedHosts {
     if (own.length === 0 && !isAgreed && [...this.#metBy(host)].some((depot) => !byDepot.has(depot)))
       return undefined;
     const [met] = this.#metBy(to.host);
-    return { host: to.host, port: to.port, isAgreed, isMet: met !== undefined };
+    return { host: to.host, port: to.port, isAgreed, isOwn: own.length > 0, isMet: met !== undefined };
   }
 
   /** Forgets what a depot has told: it is not believed any more. */

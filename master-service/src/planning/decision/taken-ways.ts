@@ -96,7 +96,8 @@ export interface EntryFault {
 /**
  * What is wrong of an entry depot by its chains that were taken: `undefined` unless they are two, and all took
  * by far too long. It is where they are one way, which may be no more than that to the client: else each of
- * its chains would disappoint by itself. Nobody but the entry depot can make them look so.
+ * its chains would disappoint by itself. Depots behind it can make them look so as well: one that all pass,
+ * which is named with it, or several that collude, one in each.
  */
 export function entryFault(
   ways: readonly { readonly way: TakenWay; readonly model: ChainModel }[],

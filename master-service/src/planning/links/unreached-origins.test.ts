@@ -1,4 +1,4 @@
-import type { PlanAnswer } from '@longhaul/shared';
+import { decodeTicket, followUpAnswerSchema, type PlanAnswer, parseRelayTarget } from '@longhaul/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { InProcessBus, type InProcessMeeting } from '../../bus/in-process-bus.ts';
 import { startMaster, TEST_LINKS, type TestMaster } from '../../testing/start-master.ts';
@@ -6,6 +6,7 @@ import { registerDepots, type TestDepot } from '../../testing/test-depot.ts';
 
 const HOST = 'origin.example';
 const ORIGIN = { host: HOST, port: 443 };
+const STORAGE = { host: 'storage.example', port: 443 };
 const LEFT_OUT = 'Left out as exit depot: d2, which could not connect to the origin of late.';
 /** The first time that a depot is left out, and the longest. */
 const [FIRST_SECONDS, MOST_SECONDS] = [120, 3600];
@@ -36,8 +37,9 @@ async function plan({
   // Another file each time: a plan is given again within the minute.
   url = `https://${HOST}/${(files += 1)}`,
   via = [] as string[],
+  kind = 'get',
 } = {}): Promise<PlanAnswer> {
-  const body = JSON.stringify({ url, sizeBytes: 1e9, ...(via.length > 0 ? { via } : {}) });
+  const body = JSON.stringify({ url, kind, sizeBytes: 1e9, ...(via.length > 0 ? { via } : {}) });
   const answer = await fetch(`${at.url}/v1/plans`, { method: 'POST', body });
   return (await answer.json()) as PlanAnswer;
 }
@@ -46,6 +48,17 @@ const exitOf = async (of: Parameters<typeof plan>[0] = {}) => (await plan(of)).c
 const depot = (id: string) => depots.find((one) => one.id === id) as TestDepot;
 const tried = (id: string, isReached: boolean, origin = ORIGIN) =>
   depot(id).heartbeat(master, { originsTried: [{ ...origin, isReached }] });
+/** The first chain of the ticket that d1 gets for where a download is led, or for other chains. */
+async function followUp({ location }: PlanAnswer, url: string, avoid?: string[]) {
+  const { pathname, search } = new URL(location);
+  const relay = parseRelayTarget(pathname + search);
+  if (!relay.ok) throw relay.error;
+  const followed = await depot('d1').followUp(master, relay.value.ticket, url, avoid);
+  expect(followed.status, followed.text).toBe(200);
+  const decoded = decodeTicket(followUpAnswerSchema.parse(JSON.parse(followed.text)).ticket);
+  if (!decoded.ok) throw decoded.error;
+  return decoded.value.claims.chains[0];
+}
 /** A download over a depot has come from the origin. */
 const measured = (id: string) => depot(id).heartbeat(master, { origins: [{ host: HOST, rttMs: 5 }] });
 
@@ -92,6 +105,21 @@ test('who fails again while others reach the origin is left out for longer, with
   expect((await plan()).reasons).not.toContain(LEFT_OUT);
 });
 
+test('one other depot’s word lengthens nothing where several have measured the origin, two others’ does', async () => {
+  const failAgain = async (...others: string[]) => {
+    await tried('d2', false);
+    await pass(1);
+    for (const id of others) await measured(id);
+    await pass(FIRST_SECONDS - 1);
+    await tried('d2', false);
+    await pass(FIRST_SECONDS);
+    return (await plan()).reasons;
+  };
+  for (const id of ['d1', 'd3', 'd4']) await measured(id);
+  expect(await failAgain('d4')).not.toContain(LEFT_OUT);
+  expect(await failAgain('d3', 'd4')).toContain(LEFT_OUT);
+});
+
 test('an origin that is down for all is planned with again soon after, however long that was', async () => {
   await measured('d4');
   for (let minutes = 0; minutes < 60; minutes += 3) {
@@ -127,4 +155,24 @@ test('a chain that was given within the minute is not given again over an exit t
   expect(await follow()).toBe(first);
   await tried('d2', false);
   expect(await follow()).not.toBe(first);
+});
+
+test('where one depot alone says that a site leads takes no exit from others', async () => {
+  const planned = await plan();
+  await followUp(planned, `https://${STORAGE.host}/f`);
+  await tried('d2', false, STORAGE);
+  // The network's own downloads count for itself.
+  expect(await exitOf()).toBe('d4');
+  // Chains that are asked for anew are for anybody.
+  expect(await followUp(planned, planned.url, [])).toEqual(['d1', 'd2']);
+});
+
+test('a tunnel’s plan is given again within the minute, whatever holds where downloads are led', async () => {
+  await followUp(await plan(), `https://${STORAGE.host}/f`);
+  await tried('d2', false, STORAGE);
+  expect(await exitOf()).toBe('d4');
+  const tunnel = { url: `https://${HOST}/`, kind: 'tunnel' };
+  const first = await plan(tunnel);
+  expect(first.chain.at(-1)).toBe('d2');
+  expect((await plan(tunnel)).jobId).toBe(first.jobId);
 });

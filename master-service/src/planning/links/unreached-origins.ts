@@ -12,6 +12,11 @@ const FIRST_HOLD_MS = 120_000;
 const MOST_HOLD_MS = 3_600_000;
 /** Failures in a row that are counted: the time is at its longest before. */
 const MOST_TIMES = 10;
+/**
+ * So many other depots have to have measured an origin for it to be there, or the only one that ever has: one
+ * alone would lengthen holds by its word.
+ */
+const WITNESSES = 2;
 /** Ways from depots to origins that are remembered, about 200 bytes each. */
 const MOST_UNREACHED = 20_000;
 /** That it failed is remembered so long, so that the next failure counts for more. */
@@ -39,7 +44,7 @@ const NONE: ReadonlySet<string> = new Set();
 /**
  * Origins that single depots cannot connect to: they lack a family of addresses, a firewall stands there, or
  * their resolver does not know the name. A depot speaks only for the connections that it makes itself. It is
- * left out for longer where it fails again while others reach the origin: else that is down for everybody,
+ * left out for longer where it fails again while others reach the origin: else that may be down for everybody,
  * and soon back.
  */
 export class UnreachedOrigins {
@@ -92,9 +97,11 @@ export class UnreachedOrigins {
 
   #timesAfter({ value, timeMs }: Unreached, depot: string, host: string, wasOut: boolean): number {
     if (wasOut) return value.times;
-    const others = [...this.#origins.known(host)];
-    const isThere = others.some(([other, seen]) => other !== depot && seen.timeMs > timeMs);
-    return isThere ? Math.min(MOST_TIMES, value.times + 1) : 1;
+    const others = [...this.#origins.known(host)].filter(([other]) => other !== depot);
+    const since = others.filter(([, seen]) => seen.timeMs > timeMs).length;
+    return since > 0 && since >= Math.min(WITNESSES, others.length)
+      ? Math.min(MOST_TIMES, value.times + 1)
+      : 1;
   }
 
   #refresh(key: string | undefined): void {

@@ -61,6 +61,8 @@ export interface IssuedPlan {
   readonly group?: string;
   /** The ticket of a download that is led to its own entry depot, which may make the way to the origin ahead. */
   readonly aheadTicket?: string;
+  /** What was asked for: nobody but the client follows redirects through a tunnel. */
+  readonly kind: TicketKind;
   /** The host that the file is from, and its port. */
   readonly host: string;
   readonly port: number;

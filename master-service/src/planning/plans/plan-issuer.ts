@@ -103,6 +103,7 @@ export class PlanIssuer {
       places: [...named.values()],
       ...(group ? { group: group.id } : {}),
       ...(isAwaited ? { aheadTicket: ticket } : {}),
+      kind,
       host: url.host,
       port: url.port,
       wholes: isCounted ? wholesOf(size, budget.value, isCharged) : Number.POSITIVE_INFINITY,

@@ -39,6 +39,7 @@ import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
 import { type PromisedDownload, promisedTo } from './promised-download.ts';
 import {
+  type Asked,
   type ClientWishes,
   type NotExits,
   type PairCalibrations,
@@ -214,7 +215,7 @@ export class PlanService {
     const share = caps?.takePlan(address, nowMs);
     if (share && !share.ok) return share;
     this.#wantProbes(request, nowMs);
-    const known = this.#knownNow(address, url, nowMs);
+    const known = this.#knownNow(request, nowMs);
     const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, known, nowMs);
     const decided = elsewhere ?? this.#decide(request, held, known, nowMs);
     if (!decided.ok) return decided;
@@ -326,7 +327,8 @@ export class PlanService {
   // A direct answer holds only as long as the same depots are up: with another one, or when more is measured
   // of its ends, there may be a chain.
   #stillHolds(plan: IssuedPlan, address: string, nowMs: number): boolean {
-    const { decision, chain, upDepots, known, host, port, isAsked } = plan;
+    const { decision, chain, upDepots, known, kind, host, port, isAsked } = plan;
+    const asked = { url: { host, port }, clientAddress: address, kind };
     const { registry, wishes, unreached } = this.#init;
     if (decision === 'chain' && !isAsked && wishes && !wishes.isEmpty) {
       const network = clientPrefix(address);
@@ -334,10 +336,10 @@ export class PlanService {
       if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
     }
     if (decision === 'direct') {
-      const now = this.#knownNow(address, { host, port }, nowMs);
+      const now = this.#knownNow(asked, nowMs);
       return upDepots === now.upDepots && known === now.known;
     }
-    if (!isAsked && this.#notExits(address, { host, port }, nowMs).has(chain.at(-1) ?? '')) return false;
+    if (!isAsked && this.#chooser.notExits(asked, nowMs).has(chain.at(-1) ?? '')) return false;
     const isWhole = !unreached.breaks(chain, nowMs) && chain.every((id) => registry.isUp(id, nowMs));
     return isWhole && this.#leadsWhereDepotsAre(plan, nowMs);
   }
@@ -355,18 +357,14 @@ export class PlanService {
   }
 
   /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
-  #knownNow(client: string, url: Pick<OriginUrl, 'host' | 'port'>, nowMs: number): KnownThen {
+  #knownNow(asked: Asked, nowMs: number): KnownThen {
     const { ends } = this.#init;
-    const { host } = url;
-    const origin = this.#chooser.originOf({ url, clientAddress: client, kind: 'get' });
+    const { host } = asked.url;
+    const origin = this.#chooser.originOf(asked);
     const led = origin === host ? '' : ` ${origin} ${ends.stateOf({ origin })}`;
-    const notExits = [...this.#notExits(client, url, nowMs)].map((id) => ` -${id}`).join('');
-    const known = `${ends.stateOf({ client, origin: host })}${led}${notExits}`;
+    const notExits = [...this.#chooser.notExits(asked, nowMs)].map((id) => ` -${id}`).join('');
+    const known = `${ends.stateOf({ client: asked.clientAddress, origin: host })}${led}${notExits}`;
     return { upDepots: this.#upDepots(nowMs), known };
-  }
-
-  #notExits(client: string, url: Pick<OriginUrl, 'host' | 'port'>, nowMs: number): ReadonlySet<string> {
-    return this.#chooser.notExits({ url, clientAddress: client, kind: 'get' }, nowMs);
   }
 
   /**

@@ -149,7 +149,7 @@ test('a download is planned by where its host leads, if a depot has met that, an
       return ok({ chain: [], decisionReason: 'no-gain', expectedSeconds: 0 });
     },
   } as unknown as Planner;
-  const led = { host: 'storage.example', port: 443, isAgreed: false };
+  const led = { host: 'storage.example', port: 443, isAgreed: false, isOwn: true };
   const kinds = ['get', 'get', 'tunnel'] as const;
   for (const [index, kind] of kinds.entries()) {
     const chooser = new RouteChooser({
@@ -169,4 +169,33 @@ test('a download is planned by where its host leads, if a depot has met that, an
     expect(chooser.rerouteQuery(request, known, NOW).ends?.origin).toBe(asked[index]);
   }
   expect(asked).toEqual(['origin.example', 'storage.example', 'origin.example']);
+});
+
+test('an exit has to reach where a host leads, if several depots say so or the network’s own downloads do', () => {
+  const of = (by: { isAgreed: boolean; isOwn: boolean }, kind: 'get' | 'tunnel' = 'get') => {
+    const asked: string[] = [];
+    const chooser = new RouteChooser({
+      publicUrl: () => 'http://get.example',
+      config: testConfig(),
+      planner: {} as Planner,
+      registry: { views: () => [], failuresPerSecond: 0 },
+      leads: {
+        mayLead: () => true,
+        of: () => ({ host: 'storage.example', port: 443, isMet: true, ...by }),
+      },
+      unreachedOrigins: {
+        by: (origins) => {
+          asked.push(...origins.map(({ host }) => host));
+          return new Set();
+        },
+      },
+    });
+    chooser.notExits({ url: url('/a'), kind, clientAddress: '192.0.2.1' }, NOW);
+    return asked;
+  };
+  const both = ['origin.example', 'storage.example'];
+  expect(of({ isAgreed: false, isOwn: false })).toEqual(['origin.example']);
+  expect(of({ isAgreed: true, isOwn: false })).toEqual(both);
+  expect(of({ isAgreed: false, isOwn: true })).toEqual(both);
+  expect(of({ isAgreed: true, isOwn: true }, 'tunnel')).toEqual(['origin.example']);
 });

@@ -38,6 +38,8 @@ export interface LedTo {
   readonly port: number;
   /** Whether several depots say so. */
   readonly isAgreed: boolean;
+  /** Whether downloads of the network that asks say so. */
+  readonly isOwn: boolean;
   /** Whether a depot has measured it. */
   readonly isMet: boolean;
 }
@@ -50,8 +52,10 @@ export interface PairLeads {
 
 /** The depots that cannot connect to one of these origins. */
 export interface NotExits {
-  readonly by: (origins: readonly Pick<OriginUrl, 'host' | 'port'>[], nowMs: number) => ReadonlySet<string>;
+  readonly by: (origins: readonly OriginPlace[], nowMs: number) => ReadonlySet<string>;
 }
+
+type OriginPlace = Pick<OriginUrl, 'host' | 'port'>;
 
 interface Pair {
   readonly network: string;
@@ -77,8 +81,8 @@ interface RouteChooserInit {
 }
 
 /** Who asks for a file, where, and how. */
-interface Asked extends Pick<DownloadRequest, 'clientAddress' | 'kind'> {
-  readonly url: Pick<OriginUrl, 'host' | 'port'>;
+export interface Asked extends Pick<DownloadRequest, 'clientAddress' | 'kind'> {
+  readonly url: OriginPlace;
 }
 
 /** What is known when a way is chosen. */
@@ -143,8 +147,7 @@ export class RouteChooser {
   notExits(asked: Asked, nowMs: number): ReadonlySet<string> {
     const { unreachedOrigins } = this.#init;
     if (!unreachedOrigins) return new Set();
-    const led = this.ledTo(asked);
-    return unreachedOrigins.by(led ? [asked.url, led] : [asked.url], nowMs);
+    return unreachedOrigins.by(originsOf(asked.url, this.ledTo(asked)), nowMs);
   }
 
   choose(request: DownloadRequest, known: Known, nowMs: number): Result<Route> {
@@ -277,6 +280,14 @@ export class RouteChooser {
 /** The host that what is asked for at `host` is planned by: where it leads, if a depot has met that. */
 export function plannedHost(host: string, led: LedTo | undefined): string {
   return led?.isMet ? led.host : host;
+}
+
+/**
+ * The origins that the exit depot of what is asked for at `url` has to reach: where it leads as well, unless
+ * that is a single depot's word for all, which would take others their exits from honest origins.
+ */
+export function originsOf(url: OriginPlace, led: LedTo | undefined): readonly OriginPlace[] {
+  return led && (led.isAgreed || led.isOwn) ? [url, led] : [url];
 }
 
 /** What is to be carried. */
