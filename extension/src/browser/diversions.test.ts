@@ -28,6 +28,19 @@ it('holds answers whatever events Firefox has, but none that a frame waits for: 
   ]);
 });
 
+it('leads a request once: where the depot leads it back to its origin, that answer stays', async () => {
+  await holdAnswers(
+    async ({ requestId }) => (requestId === 'left' ? undefined : location()),
+    isAtDepot,
+  )(true);
+  const hold = answered.addListener.mock.lastCall?.[0] as (held: object) => Promise<object>;
+  const redirected = { redirectUrl: location() };
+  expect(await hold({ requestId: '1' })).toEqual(redirected);
+  expect(await hold({ requestId: '1' })).toEqual({});
+  expect(await hold({ requestId: '2' })).toEqual(redirected);
+  expect(await hold({ requestId: 'left' })).toEqual({});
+});
+
 it('shows a depot neither cookies nor the page, which whoever is asked else is shown', async () => {
   await holdAnswers(async () => undefined, isAtDepot)(true);
   const [send, ...how] = sending.addListener.mock.lastCall ?? [];

@@ -1,3 +1,4 @@
+import { remember } from '../remember.ts';
 import { api } from './browser-api.ts';
 import type { HeaderLine, RequestEvent } from './requests.ts';
 
@@ -26,6 +27,9 @@ const PAGE_LOOK_MS = 100;
 /** A page that does not stand by then is left alone. */
 const PAGE_LOOKS = 30;
 
+/** Requests remembered that were led: more do not run at once. */
+const MOST_LED = 100;
+
 /** What tells of a user, and is for the origin alone. */
 const PERSONAL = /^(cookie|referer)$/i;
 /** A redirect of what a frame asks for may be against its page's policy, and end the download. */
@@ -48,17 +52,22 @@ export async function putRules(rules: readonly object[]): Promise<void> {
 /**
  * Firefox, which alone lets an add-on hold an answer until it has said where the file comes from: gives what
  * switches that on and off. It carries the page along to where a redirect leads; a depot is shown no such
- * thing.
+ * thing. What was led once is not held again: its depot has led it back to its origin.
  */
 export function holdAnswers(
   redirect: Redirect,
   isAtDepot: (url: string) => boolean,
 ): (isOn: boolean) => Promise<void> {
-  const hold = (details: unknown) =>
-    redirect(details as HeldAnswer).then(
-      (redirectUrl) => (redirectUrl === undefined ? {} : { redirectUrl }),
-      () => ({}),
-    );
+  // Firefox keeps the id of a request over its redirects.
+  const led = new Map<string, true>();
+  const hold = async (details: unknown) => {
+    const held = details as HeldAnswer;
+    if (led.has(held.requestId)) return {};
+    const redirectUrl = await redirect(held).catch(() => undefined);
+    if (redirectUrl === undefined) return {};
+    remember(led, held.requestId, true, MOST_LED);
+    return { redirectUrl };
+  };
   const bare = ({ url, requestHeaders = [] }: Request) =>
     isAtDepot(url) ? { requestHeaders: requestHeaders.filter(({ name }) => !PERSONAL.test(name)) } : {};
   const { onHeadersReceived, onBeforeSendHeaders } = api.webRequest as unknown as Record<
