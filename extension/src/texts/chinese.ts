@@ -128,7 +128,8 @@ export const CHINESE: Texts = {
   leftSocks: '它的网站经由您的 SOCKS 代理。',
   leftDepotTaken:
     '您附近的中转站已是其他网站的隧道。在 Chromium 中，浏览器关闭之前每个中转站只服务一个网站。',
-  leftSystemProxy: '您的系统设置了代理。在 Chromium 中，隧道会使所有网站都不再使用该代理，因此不建立隧道。',
+  leftSystemProxy:
+    '您的系统似乎设置了代理。在 Chromium 中，隧道会使所有网站都不再使用该代理，因此不建立隧道。',
   tunnelNow: '现在经由隧道：{chain}。中转站看不到任何内容。',
   tunnelDirect: '现在直接访问。{why}',
   tunnelNotAllowed: '浏览器不允许 Longhaul 设置代理：选择了隧道的网站直接访问。重新选择即可再次询问。',

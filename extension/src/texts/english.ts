@@ -137,7 +137,7 @@ export const ENGLISH = {
   leftDepotTaken:
     'The depots near you are tunnels of other sites. In Chromium each serves one until the browser ends.',
   leftSystemProxy:
-    'Your system sets a proxy. In Chromium a tunnel would take it from all sites, so there is none.',
+    'Your system seems to set a proxy. In Chromium a tunnel would take it from all sites, so there is none.',
   tunnelNow: 'Through a tunnel now: {chain}. Depots see nothing of the content.',
   tunnelDirect: 'Directly now. {why}',
   tunnelNotAllowed:

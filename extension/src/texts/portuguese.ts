@@ -138,7 +138,7 @@ export const PORTUGUESE: Texts = {
   leftDepotTaken:
     'Os depósitos perto de você são túneis de outros sites. No Chromium cada um serve a um só até o navegador ser fechado.',
   leftSystemProxy:
-    'O seu sistema define um proxy. No Chromium um túnel o tiraria de todos os sites; por isso não há nenhum.',
+    'O seu sistema parece definir um proxy. No Chromium um túnel o tiraria de todos os sites; por isso não há nenhum.',
   tunnelNow: 'Por um túnel agora: {chain}. Os depósitos não veem nada do conteúdo.',
   tunnelDirect: 'Diretamente agora. {why}',
   tunnelNotAllowed:

@@ -140,7 +140,7 @@ export const VIETNAMESE: Texts = {
   leftDepotTaken:
     'Các trạm gần bạn là đường hầm của trang khác. Trong Chromium mỗi trạm chỉ phục vụ một trang cho đến khi đóng trình duyệt.',
   leftSystemProxy:
-    'Hệ thống của bạn đặt một proxy. Trong Chromium đường hầm sẽ khiến mọi trang không dùng được proxy đó, nên không có đường hầm.',
+    'Hệ thống của bạn có vẻ đặt một proxy. Trong Chromium đường hầm sẽ khiến mọi trang không dùng được proxy đó, nên không có đường hầm.',
   tunnelNow: 'Hiện đi qua đường hầm: {chain}. Các trạm không thấy nội dung.',
   tunnelDirect: 'Hiện đi trực tiếp. {why}',
   tunnelNotAllowed:

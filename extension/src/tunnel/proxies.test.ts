@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { introductionPort } from '@longhaul/shared';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as browserApi from '../browser/browser-api.ts';
 import { NOW_MS } from '../testing/fake-downloads.ts';
 import type { StandingTunnel } from './leads.ts';
@@ -215,20 +215,28 @@ describe('Chromium', () => {
 
   describe('knows by how a name that nobody has is not found whether its system has a proxy', () => {
     let asked: string[];
-    /** A browser whose requests end so; `undefined`: somebody answers. */
-    const failing = (error: string | undefined) =>
-      vi.stubGlobal('fetch', async (url: string) => {
-        asked.push(url);
-        if (error === undefined) return new Response(null, { status: 502 });
-        for (const hear of browser.onError) hear({ error });
-        throw new TypeError('Failed to fetch');
+    /** A browser whose requests end so, the first over https: by an error, an answer, or in silence. */
+    const ending = (...ends: (string | number | undefined)[]) => {
+      vi.stubGlobal('fetch', async (url: string, { signal }: { readonly signal: AbortSignal }) => {
+        const end = ends[asked.push(url) - 1];
+        if (typeof end === 'number') return new Response(null, { status: end });
+        if (end === undefined) over.abort();
+        for (const hear of browser.onError) hear({ error: end ?? 'net::ERR_ABORTED' });
+        throw signal.reason ?? new TypeError('Failed to fetch');
       });
+      let over: AbortController;
+      vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+        over = new AbortController();
+        return over.signal;
+      });
+    };
 
     beforeEach(() => {
       asked = [];
     });
+    afterEach(() => void vi.restoreAllMocks());
 
-    it.each([
+    it.each<[string | number, boolean]>([
       ['net::ERR_NAME_NOT_RESOLVED', false],
       ['net::ERR_INTERNET_DISCONNECTED', false],
       // A resolver that lies.
@@ -236,28 +244,37 @@ describe('Chromium', () => {
       ['net::ERR_TUNNEL_CONNECTION_FAILED', true],
       ['net::ERR_PROXY_CONNECTION_FAILED', true],
       ['net::ERR_SOCKS_CONNECTION_HOST_UNREACHABLE', true],
-      ['net::ERR_CONNECTION_CLOSED', true],
-      [undefined, true],
-    ])('%s: %s', async (word, isTaken) => {
-      failing(word);
+      // Of a site's own these come only once its certificate is good: a proxy has hung up, or speaks no HTTP.
+      ['net::ERR_EMPTY_RESPONSE', true],
+      ['net::ERR_INVALID_HTTP_RESPONSE', true],
+      [502, true],
+    ])('%s: %s', async (end, isTaken) => {
+      ending(end);
       const proxies = new ProxyScript(async () => undefined);
       expect(await Promise.all([proxies.takesProxies(), proxies.takesProxies()])).toEqual([isTaken, isTaken]);
       expect(asked).toEqual(['https://longhaul.invalid/']);
       expect(browser.onError.size).toBe(0);
     });
 
-    it('a proxy that says nothing is one', async () => {
-      const over = new AbortController();
-      vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(over.signal);
-      vi.stubGlobal('fetch', (_url: string, { signal }: { readonly signal: AbortSignal }) => {
-        over.abort();
-        return Promise.reject(signal.reason);
-      });
-      expect(await new ProxyScript(async () => undefined).takesProxies()).toBe(true);
+    const CLOSED = 'net::ERR_CONNECTION_CLOSED';
+    it.each<[string, string | undefined, string | number | undefined, boolean]>([
+      ['a proxy that promises connections before it has them', CLOSED, 502, true],
+      ['a proxy that says nothing of connections', undefined, 403, true],
+      ['a proxy that has gone meanwhile', undefined, 'net::ERR_PROXY_CONNECTION_FAILED', true],
+      ['a tunnel of all traffic with addresses of its own', CLOSED, 'net::ERR_EMPTY_RESPONSE', false],
+      ['a tunnel of all traffic that resets', CLOSED, 'net::ERR_CONNECTION_RESET', false],
+      ['a resolver that leads to somebody silent', undefined, undefined, false],
+      ['a resolver that leads to an advertisement', undefined, 200, false],
+      ['a resolver that takes its time', undefined, 'net::ERR_NAME_NOT_RESOLVED', false],
+    ])('once more without encryption: %s', async (_who, first, second, isTaken) => {
+      ending(first, second);
+      expect(await new ProxyScript(async () => undefined).takesProxies()).toBe(isTaken);
+      expect(asked).toEqual(['https://longhaul.invalid/', 'http://longhaul.invalid/']);
+      expect(browser.onError.size).toBe(0);
     });
 
     it.each(['direct', 'pac_script'])('asks nobody while the mode is %s', async (mode) => {
-      failing('net::ERR_TUNNEL_CONNECTION_FAILED');
+      ending('net::ERR_TUNNEL_CONNECTION_FAILED');
       browser.mode = mode;
       expect(await new ProxyScript(async () => undefined).takesProxies()).toBe(false);
       expect(asked).toEqual([]);
