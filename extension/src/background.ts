@@ -103,7 +103,7 @@ const heldKeys = new HeldKeys(now);
 const health = new MasterHealth({
   area: api.storage.session,
   isHealthy: isHealthyMaster,
-  greetDepot,
+  whoIsAt,
   deadline,
   now,
 });

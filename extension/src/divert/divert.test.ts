@@ -14,7 +14,8 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
     looks: false,
     asked: [] as string[],
     nowMs: 0,
-    reaches: false,
+    /** Who answers where a depot is greeted. */
+    reaches: undefined as string | undefined,
     greeted: [] as string[],
     area: memoryArea(),
   };
@@ -24,7 +25,7 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
       world.asked.push(master);
       return world.isUp;
     },
-    greetDepot: async (place) => {
+    whoIsAt: async (place) => {
       world.greeted.push(place);
       return world.reaches;
     },
@@ -79,7 +80,7 @@ it('diverts nothing while a depot is silent that the master leads to, until that
     return world;
   };
   const reached = await silent();
-  reached.reaches = true;
+  reached.reaches = 'd1';
   await reached.divert.look();
   await reached.divert.look();
   expect(reached).toMatchObject({ holds: true, greeted: Array(2).fill('https://depot.example:8443') });
@@ -90,6 +91,41 @@ it('diverts nothing while a depot is silent that the master leads to, until that
   const elsewhere = await silent();
   await elsewhere.divert.rest();
   expect(elsewhere).toMatchObject({ holds: true, greeted: ['https://depot.example:8443'] });
+});
+
+it("takes a network's own page for no greeting of a depot's", async () => {
+  const world = setUp();
+  world.reaches = '';
+  await world.divert.depotIsSilent('https://depot.example:8443/file.iso');
+  await world.divert.look();
+  expect(world.holds).toBe(false);
+});
+
+it('holds twice as long what is silent again, up to four hours, until it has answered or the network is another', async () => {
+  const world = setUp();
+  const silentFor = async (place = 'https://depot.example:8443/file.iso') => {
+    await world.divert.depotIsSilent(place);
+    // Another request was under way.
+    await world.divert.depotIsSilent(place);
+    const sinceMs = world.nowMs;
+    do {
+      world.nowMs += 600_000;
+      await world.divert.look();
+    } while (!world.holds);
+    return (world.nowMs - sinceMs) / 60_000;
+  };
+  const minutes: number[] = [];
+  for (let time = 0; time < 7; time += 1) minutes.push(await silentFor());
+  expect(minutes).toEqual([10, 20, 40, 80, 160, 240, 240]);
+  expect(await silentFor('https://other.example:8443/file.iso'), 'another depot').toBe(10);
+  expect(await silentFor('https://other.example:8443/file.iso')).toBe(20);
+  await world.divert.rest();
+  expect(await silentFor('https://other.example:8443/file.iso'), 'another network').toBe(10);
+  await world.divert.depotIsSilent('https://other.example:8443/file.iso');
+  world.reaches = 'd1';
+  await world.divert.look();
+  world.reaches = undefined;
+  expect(await silentFor('https://other.example:8443/file.iso'), 'it had answered').toBe(10);
 });
 
 it('follows the settings, and the one that came last', async () => {

@@ -4,13 +4,16 @@ interface MasterHealthDependencies {
   /** Forgets with the browser's end: then the master is asked before anything is led to it. */
   readonly area: StorageArea;
   readonly isHealthy: (master: string, signal: AbortSignal) => Promise<boolean>;
-  readonly greetDepot: (location: string, signal: AbortSignal) => Promise<boolean>;
+  /** The id of the depot there; empty where what answers does not say one. */
+  readonly whoIsAt: (location: string, signal: AbortSignal) => Promise<string | undefined>;
   readonly deadline: () => AbortSignal;
   readonly now: () => number;
 }
 
 /** The master has its plans go past a depot by then that is gone for everybody. */
 const SILENT_DEPOT_MS = 600_000;
+/** A network that never lets through to a depot costs a request each time that it is tried again. */
+const MOST_SILENT_DEPOT_MS = 14_400_000;
 
 /** One for each master: what is late about one says nothing of another. */
 const keyOf = (master: string): string => `well ${master}`;
@@ -37,7 +40,8 @@ export class MasterHealth {
   /** Asks it, and the depot that was silent. */
   async look(master: string): Promise<boolean> {
     const depot = await this.#silentDepot(master);
-    if (depot && (await this.#deps.greetDepot(depot, this.#deps.deadline()))) await this.noteDepot(master);
+    // A network's own page is no greeting.
+    if (depot && (await this.#deps.whoIsAt(depot, this.#deps.deadline()))) await this.noteDepot(master);
     const isWell = await this.#deps.isHealthy(master, this.#deps.deadline());
     await this.note(master, isWell);
     return isWell;
@@ -48,15 +52,27 @@ export class MasterHealth {
     await this.#deps.area.set({ [keyOf(master)]: isWell });
   }
 
-  /** Somebody has seen that the depot at this address is silent; left out, nothing is known of any. */
+  /**
+   * Somebody has seen that the depot at this address is silent; left out, nothing is known of any. Where the
+   * note of the same depot was over, and it has answered no greeting meanwhile, that holds twice as long.
+   */
   async noteDepot(master: string, location?: string): Promise<void> {
     const place = location === undefined ? '' : new URL(location).origin;
-    await this.#deps.area.set({ [silentKeyOf(master)]: [place, this.#deps.now() + SILENT_DEPOT_MS] });
+    const nowMs = this.#deps.now();
+    const [before, untilMs, beforeMs] = await this.#noted(master);
+    const againMs = nowMs < untilMs ? beforeMs : Math.min(2 * beforeMs, MOST_SILENT_DEPOT_MS);
+    const holdMs = place === before ? againMs : SILENT_DEPOT_MS;
+    await this.#deps.area.set({ [silentKeyOf(master)]: [place, nowMs + holdMs, holdMs] });
   }
 
   async #silentDepot(master: string): Promise<string> {
-    const key = silentKeyOf(master);
-    const [place, untilMs] = ((await this.#deps.area.get(key))[key] ?? ['', 0]) as [string, number];
+    const [place, untilMs] = await this.#noted(master);
     return this.#deps.now() < untilMs ? place : '';
+  }
+
+  /** The depot that was silent last, until when that holds, and how long it was to hold. */
+  async #noted(master: string): Promise<readonly [string, number, number]> {
+    const key = silentKeyOf(master);
+    return ((await this.#deps.area.get(key))[key] ?? ['', 0, 0]) as [string, number, number];
   }
 }
