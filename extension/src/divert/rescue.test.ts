@@ -57,8 +57,9 @@ it('downloads directly what a depot does not give, wherever it was led there fro
     if (how === 'before') rescue.led('1', 'https://origin.example/file.iso?x=a%2Fb');
     else await rescue.asked(event());
     await rescue.asked(event({ url: location() }));
-    await rescue.answered(event({ url: location(), statusCode: 503 }));
-    await rescue.answered(event({ url: location(), statusCode: 503 }));
+    const refusal = event({ url: location(), statusCode: 503, responseHeaders: OF_DEPOT });
+    await rescue.answered(refusal);
+    await rescue.answered(refusal);
     expect(log).toEqual([`${DIRECT} in place of tab 7`]);
   }
 });
@@ -99,14 +100,16 @@ it.each<[string, Partial<RequestEvent>, boolean]>([
   expect(log).toEqual([]);
 });
 
-it("downloads directly in place of a network's own page, which answers as the master or as a depot", async () => {
+it("downloads directly in place of a network's own page, which answers as the master or as a depot, and leads there no more", async () => {
+  const SILENT = `silent ${location()}`;
   const pages: [Partial<RequestEvent>, string[]][] = [
     [{ url: LINK, statusCode: 200 }, ['down']],
-    [{ url: location(), statusCode: 200 }, []],
-    [{ url: location(), statusCode: 304 }, []],
-    [{ url: BLOCKED, statusCode: 200 }, []],
-    [{ url: BLOCKED, statusCode: 403 }, []],
-    [{ url: BLOCKED, error: 'net::ERR_CONNECTION_RESET' }, []],
+    [{ url: location(), statusCode: 200 }, [SILENT]],
+    [{ url: location(), statusCode: 304 }, [SILENT]],
+    [{ url: location(), statusCode: 403 }, [SILENT]],
+    [{ url: BLOCKED, statusCode: 200 }, [SILENT]],
+    [{ url: BLOCKED, statusCode: 403 }, [SILENT]],
+    [{ url: BLOCKED, error: 'net::ERR_CONNECTION_RESET' }, [SILENT]],
   ];
   for (const [page, noted] of pages) {
     const { log, rescue } = setUp();
@@ -116,6 +119,15 @@ it("downloads directly in place of a network's own page, which answers as the ma
     await rescue.asked(answer);
     await ('error' in page ? rescue.failed(answer) : rescue.answered(answer));
     expect(log).toEqual([...noted, `${DIRECT} in place of tab 7`]);
+  }
+});
+
+it('takes no depot for silent that nobody was led to yet, or that has led back to the master', async () => {
+  for (const ways of [[], [location(), LINK]]) {
+    const { log, rescue } = setUp();
+    for (const url of [LINK, ...ways, BLOCKED]) await rescue.asked(event({ url }));
+    await rescue.answered(event({ url: BLOCKED, statusCode: 200 }));
+    expect(log).toEqual([`${DIRECT} in place of tab 7`]);
   }
 });
 

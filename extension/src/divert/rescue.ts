@@ -25,6 +25,14 @@ interface RescueDependencies {
   ) => Promise<void>;
 }
 
+interface Led {
+  readonly originUrl: string;
+  /** What the origin offers the file as, as far as that is known. */
+  readonly name: string;
+  /** The depot's address that it was led to last. */
+  readonly depot?: string;
+}
+
 /** More are not under way at once. */
 const REMEMBERED_REQUESTS = 100;
 /** From here on an answer is a refusal. */
@@ -36,8 +44,8 @@ const FIRST_REFUSAL = 400;
  */
 export class Rescue {
   readonly #deps: RescueDependencies;
-  /** The origin's address and what it offers the file as, for requests that the master leads on. */
-  readonly #led = new Map<string, { readonly originUrl: string; readonly name: string }>();
+  /** Requests that the master leads on. */
+  readonly #led = new Map<string, Led>();
 
   constructor(deps: RescueDependencies) {
     this.#deps = deps;
@@ -48,6 +56,7 @@ export class Rescue {
     const origin = await this.#originAt(url);
     const led = this.#led.get(requestId);
     if (origin !== undefined) this.led(requestId, origin);
+    else if (led && isAtDepot(url)) this.#led.set(requestId, { ...led, depot: url });
     // It was sent back: where the origin leads it on to is the origin's business.
     else if (led && isAtOrigin(url, led.originUrl)) this.#led.delete(requestId);
   }
@@ -87,8 +96,10 @@ export class Rescue {
     // The add-on's own downloads have no tab, and whoever started them looks after them.
     if (origin === undefined || event.tabId < 0) return;
     if (atMaster !== undefined && isSevere) await masterIsDown();
-    if (event.error && isAtDepot(event.url)) await depotIsSilent(event.url);
     if (atMaster === undefined && isAtOrigin(event.url, origin)) return;
+    // A block page in a depot's place would be met by each further request.
+    const depot = isAtDepot(event.url) ? event.url : led?.depot;
+    if (depot && !isOfDepot(event)) await depotIsSilent(depot);
     const start = directStart(origin, event.originUrl ?? '', led?.name ?? '');
     await downloadInstead(start, { tabId: event.tabId, url: event.url });
   }
