@@ -70,6 +70,7 @@ it('waits no longer than it may', async () => {
 
 it.each([
   ['says so', 200, 'ok\n', true],
+  ['says so without the end of a line', 200, 'ok', true],
   ['says that it is not', 503, 'starting\n', false],
   [
     "does not answer, but a network's own page in its place",

@@ -62,7 +62,7 @@ function hasWebAddresses(plan: PlanAnswer): boolean {
 export async function isHealthyMaster(master: string, signal: AbortSignal): Promise<boolean> {
   try {
     const response = await fetch(`${master}/healthz`, { ...BARE_REQUEST, signal });
-    return response.ok && (await response.text()) === 'ok\n';
+    return response.ok && (await response.text()).trim() === 'ok';
   } catch {
     return false;
   }

@@ -105,6 +105,42 @@ describe('where it is woken for looks', () => {
     expect((await measured(looks, endsAfterMs)).seen).toBeUndefined();
   });
 
+  it('measures one at whose end a look was under way', async () => {
+    let nowMs = NOW_MS;
+    let isLooking = (): void => undefined;
+    const looking = new Promise<void>((begun) => {
+      isLooking = begun;
+    });
+    const looked = Promise.withResolvers<Download>();
+    let gets = 0;
+    const own = new DirectWatch({
+      area: memoryArea(),
+      downloads: {
+        get: async () => {
+          gets += 1;
+          if (gets === 1) return download();
+          isLooking();
+          return looked.promise;
+        },
+      },
+      now: () => nowMs,
+      wakeAt: () => undefined,
+    });
+    await own.begin(STARTED, 'job-1', 'https://master.example');
+    nowMs += 5_000;
+    const look = own.look();
+    await looking;
+    const seen = own.follow(whole);
+    nowMs += 1;
+    looked.resolve(download());
+    await look;
+    expect(await seen).toMatchObject({ report: { jobId: 'job-1' } });
+  });
+
+  it('looks no more once the machine has slept through all that is watched', async () => {
+    expect((await measured([20_000], 21_000)).asked).toEqual([5_000]);
+  });
+
   it('looks no more at what the user has taken out of the list, or what has ended', async () => {
     let found: Download | undefined = download();
     const asked: number[] = [];

@@ -80,8 +80,10 @@ export class DirectWatch {
       const found = await Promise.all(all.map(({ downloadId }) => downloads.get(downloadId)));
       // Of what the user has taken out of the list nobody tells the end.
       const left = all.filter((_one, index) => found[index] !== undefined);
-      isWatching = left.length > 0;
-      return all.length > 0 ? left.map((one) => lookedAt(one, now())) : all;
+      const looked = left.map((one) => lookedAt(one, now()));
+      // Of what the machine has slept through a look tells nothing new.
+      isWatching = looked.some(({ hasSlept }) => !hasSlept);
+      return all.length > 0 ? looked : all;
     });
     if (isWatching) this.#wakeForLook();
   }
@@ -93,11 +95,13 @@ export class DirectWatch {
   /** Looks at a download that has changed; what is to be told, and to which master, when it is whole. */
   async follow(download: Download | undefined): Promise<SeenDirect | undefined> {
     if (!download || !hasEnded(download)) return undefined;
-    const nowMs = this.#deps.now();
+    let nowMs = 0;
     let found: Watched | undefined;
     await this.#edit((all) => {
       const ended = all.find(({ downloadId }) => downloadId === download.id);
       if (!ended) return all;
+      // A look may have come before in turn.
+      nowMs = this.#deps.now();
       const others = all.filter((one) => one !== ended);
       found = others.reduce((one, other) => ranBeside(one, other, nowMs), lookedAt(ended, nowMs));
       return others.map((one) => ranBeside(one, ended, nowMs));
