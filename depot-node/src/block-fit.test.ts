@@ -9,8 +9,8 @@ import { testPlanes } from './testing/test-planes.ts';
 
 const FILE = randomBytes(12_000_000);
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-/** Longer than a way over loopback could ever take. */
-const THINKS_MS = 400;
+/** Longer than a way over loopback could ever take, also where the machine is busy while it is made. */
+const THINKS_MS = 1000;
 const FIRST_BLOCK = expect.stringMatching(/^bytes=0-[0-9]+$/);
 
 let overlay: TestOverlay;

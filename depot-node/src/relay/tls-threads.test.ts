@@ -96,14 +96,20 @@ describe.skipIf(!kernel)('TLS that relay threads end', () => {
   );
 
   test('gives all that came before a goodbye, though a reset comes behind that, to whoever reads late', async () => {
-    // More than waits within, and no more than the kernel takes for somebody who reads nothing.
-    const sent = randomBytes(320_000);
     const [outer, inner] = await pair('client');
+    const received = receive(inner);
+    // The kernel has room for as much as has lately been read of a connection.
+    const read = randomBytes(4_000_000);
+    outer.write(read);
+    await received.until(read.length);
     inner.pause();
+    // More than waits within, and no more than that.
+    const sent = randomBytes(320_000);
     outer.end(sent);
     await hasArrived(outer);
     outer.resetAndDestroy();
-    expect((await receive(inner).all()).equals(sent)).toBe(true);
+    inner.resume();
+    expect((await received.all()).equals(Buffer.concat([read, sent]))).toBe(true);
   });
 
   test('a body is moved exactly, also when Node reads more than all of it while its source goes to another thread', async () => {
