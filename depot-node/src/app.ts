@@ -128,6 +128,7 @@ export function createDepot(init: DepotInit): Depot {
       silenceMs: config.timeouts.silenceSeconds * 1000,
       stallMs: config.timeouts.stallSeconds * 1000,
     },
+    originStands: (origin) => member.originReach.stands(origin),
     suspect: (depot) => member.neighbours.suspect(depot),
     observe,
     nowMs,

@@ -5,6 +5,8 @@ import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { startTestDns, type TestDns } from './testing/test-dns.ts';
 
 let overlay: TestOverlay;
+/** Whether the origin speaks no HTTP. */
+let isGarbage: boolean;
 /** One that hides public servers, as filters do, and one that does not. */
 let [hiding, telling]: TestDns[] = [];
 
@@ -13,7 +15,9 @@ beforeEach(async () => {
   const here = { A: ['127.0.0.1'] };
   hiding = await startTestDns({ 'files.test': inside, router: inside, 'www.test': here });
   telling = await startTestDns({ 'files.test': here, 'www.test': here });
-  overlay = await startTestOverlay([], ({ headers: { host = '' } }, response) => {
+  isGarbage = false;
+  overlay = await startTestOverlay([], ({ headers: { host = '' }, socket }, response) => {
+    if (isGarbage) return void socket.end('nonsense\r\n\r\n');
     if (host.startsWith('www.'))
       response.writeHead(302, { Location: `http://${host.replace('www', 'files')}/file` });
     response.end('the file');
@@ -65,6 +69,11 @@ describe('a name for which the entry depot has only a private address', () => {
       body: { ticket: overlay.ticket(url, { chains }) },
     });
     expect(await download(chains, 'www.test')).toMatchObject({ status: 200, body: 'the file' });
+  });
+
+  test('does not hide what its origin answered over another chain', async () => {
+    isGarbage = true;
+    expect(await download([['d1'], ['d1', 'd2']])).toMatchObject({ status: 502, code: 'origin-bad-answer' });
   });
 
   test('is to be asked for later by who goes on with what he has', async () => {

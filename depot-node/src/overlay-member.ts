@@ -155,6 +155,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     directory,
     membership,
     neighbours,
+    originReach,
     probeDepot,
     gate,
     dial,

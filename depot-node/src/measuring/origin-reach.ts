@@ -74,6 +74,18 @@ export class OriginReach {
     };
   }
 
+  /** Takes note that a connection to an origin stands, until the result is called. */
+  readonly stands = (origin: Place): (() => void) => {
+    const key = keyOf(origin);
+    this.#standing.set(key, (this.#standing.get(key) ?? 0) + 1);
+    return () => {
+      const left = (this.#standing.get(key) ?? 1) - 1;
+      if (left > 0) this.#standing.set(key, left);
+      else this.#standing.delete(key);
+      this.#reachedAtMs.set(key, this.#init.steadyMs());
+    };
+  };
+
   /** What a heartbeat has to tell; none of it may be changed. */
   untold(): readonly Told[] {
     return [...this.#untold.values()].slice(0, MAX_ORIGINS_TRIED);
@@ -87,18 +99,8 @@ export class OriginReach {
   #noteReached(origin: Place, socket: Socket): void {
     const key = keyOf(origin);
     this.#reachedAtMs.set(key, this.#init.steadyMs());
-    if (!socket.closed) this.#noteStanding(key, socket);
+    if (!socket.closed) socket.once('close', this.stands(origin));
     if (this.#away.delete(key)) this.#say(key, origin, true);
-  }
-
-  #noteStanding(key: string, socket: Socket): void {
-    this.#standing.set(key, (this.#standing.get(key) ?? 0) + 1);
-    socket.once('close', () => {
-      const left = (this.#standing.get(key) ?? 1) - 1;
-      if (left > 0) this.#standing.set(key, left);
-      else this.#standing.delete(key);
-      this.#reachedAtMs.set(key, this.#init.steadyMs());
-    });
   }
 
   #noteUnreached(origin: Place): void {

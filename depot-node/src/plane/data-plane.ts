@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { Authority } from '@longhaul/shared';
 import type { LegSampler } from '../estimates/leg-sampler.ts';
 import type { RunningLegs } from '../estimates/running-legs.ts';
 import type { UplinkPacer } from '../fairness/uplink-pacer.ts';
@@ -32,6 +33,11 @@ export interface DataPlane {
   /** Where the depot has an uplink to share. */
   readonly joinUplink: UplinkPacer['join'] | undefined;
   readonly timeouts: PlaneTimeouts;
+  /**
+   * Takes note that a connection to an origin stands of which Node may have no socket any more, until the
+   * result is called.
+   */
+  readonly originStands: (origin: Authority) => () => void;
   /** Has another depot looked after, whose connection has broken. */
   readonly suspect: (depot: string) => void;
   readonly observe: Observe;

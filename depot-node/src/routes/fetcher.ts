@@ -258,8 +258,9 @@ export class Fetcher {
       const isTold = failure instanceof LonghaulError;
       if (!isTold) throw failure;
       const all = [...failures, failure];
-      // What another depot says of the name is not all that a client could hear.
-      throw all.find(isHiddenName) ?? mostTelling(all);
+      // What another depot says of the name is not all that a client could hear, but what an origin says is.
+      const isOfName = isWayFailure(failure) || isHiddenName(failure);
+      throw (isOfName ? all.find(isHiddenName) : undefined) ?? mostTelling(all);
     });
     const endsSo = ({ head }: TimedAnswer) => endsWithConnection(head, method);
     const saysNoGoodbye = ({ head, target: { url: last } }: TimedAnswer) =>

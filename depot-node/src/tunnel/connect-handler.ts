@@ -89,6 +89,8 @@ async function openTunnel(
     socket.off('close', onLeft);
     const leavePlace = components.takePlace(upstream);
     const { chain, authority } = target;
+    const isExit = place === chain.length - 1;
+    const leaveOrigin = isExit ? components.plane.originStands(authority) : () => undefined;
     const firstBytes = early.sizeBytes;
     return {
       tunnel: {
@@ -103,6 +105,7 @@ async function openTunnel(
       },
       release: () => {
         leavePlace();
+        leaveOrigin();
         release();
       },
     };
