@@ -19,6 +19,9 @@ export type Manner =
   | 'shorter-parts'
   | 'other-total';
 
+/** What was asked ahead is there before the first answer has gone, also on a busy machine. */
+const ANSWERS_AFTER_MS = 20;
+
 interface Asked {
   readonly from: number;
   readonly to: number;
@@ -107,7 +110,6 @@ export class StubbornOrigin {
     const { isPart } = asked;
     peer.isAnswering = true;
     peer.answers += 1;
-    // What was asked ahead is there before the first answer has gone.
     setTimeout(() => {
       if (peer.socket.destroyed) return;
       const next = waiting[0];
@@ -120,7 +122,7 @@ export class StubbornOrigin {
         if (ends) peer.socket.end();
         else this.#answerNext(peer);
       });
-    }, 5);
+    }, ANSWERS_AFTER_MS);
   }
 
   #answer({ index, answers }: Peer, { from, to: end, isPart }: Asked, next: Asked | undefined): Buffer {
