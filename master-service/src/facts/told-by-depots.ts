@@ -57,11 +57,15 @@ export class ToldByDepots<Value> {
     this.#room.update(keyOf(depot, thing), nowMs, next);
   }
 
+  /** The things of which a depot has told. */
+  thingsOf(depot: string): string[] {
+    return [...this.#told].flatMap(([thing, byDepot]) => (byDepot.has(depot) ? [thing] : []));
+  }
+
   /** Forgets what a depot has told: it is not believed any more. */
   forgetFrom(depot: string): void {
     const { facts, kind } = this.#init;
-    const things = [...this.#told].flatMap(([thing, byDepot]) => (byDepot.has(depot) ? [thing] : []));
-    for (const thing of things) facts.store.forget(kind, keyOf(depot, thing));
+    for (const thing of this.thingsOf(depot)) facts.store.forget(kind, keyOf(depot, thing));
   }
 
   /** Takes over what the newest source says. */

@@ -2,8 +2,7 @@ import type { OriginReach, OriginUrl } from '@longhaul/shared';
 import * as z from 'zod';
 import type { Fact, FactKind } from '../../facts/fact.ts';
 import type { Facts } from '../../facts/facts.ts';
-import { SpeakerRoom } from '../../facts/speaker-room.ts';
-import { keyOf, partsOf } from '../../facts/two-part-keys.ts';
+import { ToldByDepots } from '../../facts/told-by-depots.ts';
 import type { OriginTable } from '../../measuring/origin-table.ts';
 
 /** A depot is left out for so long at first: an origin that was down for all is planned with again by then. */
@@ -40,6 +39,7 @@ export const UNREACHED_ORIGIN_FACTS = [ORIGIN_UNREACHED];
 type Place = Pick<OriginUrl, 'host' | 'port'>;
 
 const NONE: ReadonlySet<string> = new Set();
+const REACHED: Unreached['value'] = { isUnreached: false, times: 1 };
 
 /**
  * Origins that single depots cannot connect to: they lack a family of addresses, a firewall stands there, or
@@ -48,51 +48,49 @@ const NONE: ReadonlySet<string> = new Set();
  * and soon back.
  */
 export class UnreachedOrigins {
-  readonly #facts: Facts;
   readonly #origins: Pick<OriginTable, 'known'>;
-  readonly #room: SpeakerRoom<Unreached['value']>;
-  /** By origin, then depot: each redirect asks. */
-  readonly #unreached = new Map<string, Map<string, Unreached>>();
+  readonly #told: ToldByDepots<Unreached['value']>;
 
   constructor(facts: Facts, origins: Pick<OriginTable, 'known'>) {
-    this.#facts = facts;
     this.#origins = origins;
-    this.#room = new SpeakerRoom({ facts, kind: ORIGIN_UNREACHED });
-    facts.store.watch(ORIGIN_UNREACHED, (now, before) => this.#refresh((now ?? before)?.key));
+    this.#told = new ToldByDepots({ facts, kind: ORIGIN_UNREACHED });
   }
 
   /** Takes in what came of a depot's last attempt; whether it is left out from now on, and was not before. */
   note(depot: string, { isReached, ...origin }: OriginReach, nowMs: number): boolean {
-    const key = keyOf(depot, placeOf(origin));
-    const known = this.#facts.store.newest(ORIGIN_UNREACHED, key);
-    const before = known?.value.isUnreached ? known : undefined;
+    const place = placeOf(origin);
+    const before = this.#unreached(depot, place);
     if (isReached) {
-      if (before) this.#facts.learn(ORIGIN_UNREACHED, key, { isUnreached: false, times: 1 }, nowMs);
+      if (before) this.#told.learn(depot, place, REACHED, nowMs);
       return false;
     }
     const wasOut = before !== undefined && isOut(before, nowMs);
     const times = before ? this.#timesAfter(before, depot, origin.host, wasOut) : 1;
-    this.#room.learn(key, { isUnreached: true, times }, nowMs);
+    this.#told.learn(depot, place, { isUnreached: true, times }, nowMs);
     return !wasOut;
   }
 
   /** Takes in that a depot has begun anew: it may have other ways now, and says again where it has none. */
   forgetFrom(depot: string, nowMs: number): void {
-    for (const byDepot of this.#unreached.values()) {
-      const fact = byDepot.get(depot);
-      if (fact) this.#facts.learn(ORIGIN_UNREACHED, fact.key, { isUnreached: false, times: 1 }, nowMs);
-    }
+    for (const place of this.#told.thingsOf(depot))
+      if (this.#unreached(depot, place)) this.#told.learn(depot, place, REACHED, nowMs);
   }
 
   /** The depots that lately could not connect to one of these, over which a download comes. */
   by(origins: readonly Place[], nowMs: number): ReadonlySet<string> {
-    if (this.#unreached.size === 0) return NONE;
+    // Mostly there are none, and each redirect asks.
+    if (this.#told.size === 0) return NONE;
     const out = origins.flatMap((origin) =>
-      [...(this.#unreached.get(placeOf(origin)) ?? [])].flatMap(([depot, fact]) =>
-        isOut(fact, nowMs) ? [depot] : [],
+      [...this.#told.of(placeOf(origin))].flatMap(([depot, fact]) =>
+        fact.value.isUnreached && isOut(fact, nowMs) ? [depot] : [],
       ),
     );
     return out.length === 0 ? NONE : new Set(out);
+  }
+
+  #unreached(depot: string, place: string): Unreached | undefined {
+    const told = this.#told.of(place).get(depot);
+    return told?.value.isUnreached ? told : undefined;
   }
 
   #timesAfter({ value, timeMs }: Unreached, depot: string, host: string, wasOut: boolean): number {
@@ -102,17 +100,6 @@ export class UnreachedOrigins {
     return since > 0 && since >= Math.min(WITNESSES, others.length)
       ? Math.min(MOST_TIMES, value.times + 1)
       : 1;
-  }
-
-  #refresh(key: string | undefined): void {
-    if (key === undefined) return;
-    const [depot, origin] = partsOf(key);
-    const newest = this.#facts.store.newest(ORIGIN_UNREACHED, key);
-    const byDepot = this.#unreached.get(origin) ?? new Map<string, Unreached>();
-    if (newest?.value.isUnreached) byDepot.set(depot, newest);
-    else byDepot.delete(depot);
-    if (byDepot.size > 0) this.#unreached.set(origin, byDepot);
-    else this.#unreached.delete(origin);
   }
 }
 
