@@ -25,6 +25,12 @@ function refusal(text: string): string {
   return url.ok ? 'accepted' : url.error.code;
 }
 
+/** Node writes addresses as Firefox does; Chromium encodes one character more. */
+function asChromium(url: URL): string {
+  url.pathname = url.pathname.replaceAll('|', '%7C');
+  return url.href;
+}
+
 describe('an origin URL', () => {
   test.each([
     ['https://Example.ORG/a', 'https://example.org:443/a'],
@@ -40,6 +46,7 @@ describe('an origin URL', () => {
     ['http://h/a/../b/./%2E%2e/c/..?d=/../e', 'http://h:80/?d=/../e'],
     ['http://h/../../a/.', 'http://h:80/a/'],
     ['http://h\\a\\..\\b?c\\d', 'http://h:80/b?c\\d'],
+    ['http://h/a|b/c%7cd?e|f', 'http://h:80/a%7Cb/c%7cd?e|f'],
     ['http://h/over\n  \ttwo lines', 'http://h:80/over%20%20two%20lines'],
   ])('%s has the one canonical form %s', (text, canonical) => {
     expect(canonicalOriginUrl(parsed(text))).toBe(canonical);
@@ -71,7 +78,7 @@ describe('an origin URL', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const text = `http://h/${pieces.join('')}`;
-        const [browser = ''] = new URL(text).href.split('#', 1);
+        const [browser = ''] = asChromium(new URL(text)).split('#', 1);
         expect(originHref(parsed(text))).toBe(browser);
       }),
       { numRuns: 1000 },

@@ -62,7 +62,15 @@ export function parseOriginUrl(text: string): Result<OriginUrl> {
   const authority = authorityEnd < 0 ? rest : rest.slice(0, authorityEnd);
   const base = 'http://h';
   const [target = ''] = new URL(base + rest.slice(authority.length)).href.slice(base.length).split('#', 1);
-  return parseOriginParts(start[1], percentEncodeText(authority) + target);
+  return parseOriginParts(start[1], percentEncodeText(authority) + encodeBars(target));
+}
+
+/**
+ * Of a target as the URL standard writes it: Chromium, and wget, encode one character of a path more, and all
+ * leave its encoded form alone.
+ */
+function encodeBars(target: string): string {
+  return target.replace(/^[^?]+/, (path) => path.replaceAll('|', '%7C'));
 }
 
 /**
