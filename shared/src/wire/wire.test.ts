@@ -155,6 +155,13 @@ describe("the master's download path", () => {
     expect(canonical('/get?url=https%3A%2F%2Fexample.org%2Fa%2Bb%3Fc%26d&size=5')).toBe(
       'https://example.org:443/a+b?c&d',
     );
+    // What another site has appended to the link is nobody's.
+    expect(canonical('/get?url=https%3A%2F%2Fexample.org%2Fa%3Fb&fbclid=x')).toBe(
+      'https://example.org:443/a?b',
+    );
+    expect(canonical('/get?size=5&url=https://example.org/a?b=1')).toBe('https://example.org:443/a?b=1');
+    expect(canonical('/get?url=https://example.org/a?b=1&c=2')).toBe('bad-options');
+    expect(canonical('/get?url=https://example.org/a?b=1&size=2')).toBe('bad-options');
     expect(canonical('/get/http/example.org/\xc3\xa4')).toBe('http://example.org:80/%C3%A4');
     expect(canonical('/get/ftp/example.org/')).toBe('unknown-scheme');
     expect(canonical('/get/http/u:p@example.org/')).toBe('url-has-credentials');
