@@ -26,6 +26,23 @@ describe('a configuration', () => {
     });
   });
 
+  test.each([
+    ['https://Get.Example:443/', 'https://get.example'],
+    ['https://get.example.:8443', 'https://get.example:8443'],
+    ['http://[2001:DB8::1]:80', 'http://[2001:db8::1]'],
+    ['http://get.example:0', 'http://get.example:0'],
+    ['https://get.example/Base//', 'https://get.example/Base'],
+  ])('may write the public address as %s: add-ons compare it as %s', (publicUrl, canonical) => {
+    expect(readMasterConfig({ ...least, publicUrl }).publicUrl).toBe(canonical);
+  });
+
+  test.each(['https://u:p@get.example', 'https://get.example/?x', 'https://get.example/#x'])(
+    'is refused with %s as its public address',
+    (publicUrl) => {
+      expect(mistakesOf({ ...least, publicUrl })).toEqual(['publicUrl']);
+    },
+  );
+
   test('with mistakes is refused with all of them, each with its key', () => {
     const mistakes = mistakesOf({
       listen: { host: 'nowhere', port: 70_000 },

@@ -69,10 +69,17 @@ export const namesSchema = z.record(
   z.array(z.string().refine((text) => isAddressLiteral(text), 'must be an IP address')).min(1),
 );
 
-/** An absolute http or https base URL, without a slash at its end. */
+/**
+ * An absolute http or https base URL in its one spelling, which add-ons compare: in lower case, without the
+ * port that its scheme has anyway, without a dot behind the host and a slash at its end.
+ */
 export const baseUrlSchema = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .transform((url) => url.replace(/\/+$/, ''));
+  .refine((text) => !/[?#@]/.test(text), 'must be without a name and password, a query and a fragment')
+  .transform((text) => {
+    const { protocol, host, pathname } = new URL(text);
+    return `${protocol}//${host.replace(/\.(:[0-9]+)?$/, '$1')}${pathname.replace(/\/+$/, '')}`;
+  });
 
 /** Host and port of a base URL. Throws a `TypeError` for what is no URL. */
 export function authorityOf(baseUrl: string): Authority {
