@@ -78,6 +78,16 @@ it('makes a job of one whose answer was held, by what is known of it', async () 
   expect(await jobs.all()).toMatchObject([{ downloadId: 1, url: location(), masterUrl: plan().masterUrl }]);
 });
 
+it('knows it again where the depot listens at the port that browsers leave out', async () => {
+  const { jobId } = plan();
+  const held = order({ plan: plan({ location: location('https://depot.example:443') }) });
+  const caught = download({ url: location('https://depot.example') });
+  const { adoption, jobs } = setUp(caught, { askMaster: async () => ({ result: 'silent' }) });
+  adoption.expect(held);
+  expect(await adoption.adopts(caught)).toBe(true);
+  expect(await jobs.all()).toMatchObject([{ downloadId: 1, url: caught.url, jobId }]);
+});
+
 it('gives way to the direct download when the depot gives another version than the browser saw', async () => {
   const caught = download({ url: location() });
   const { adoption, downloads, jobs } = setUp(caught, {

@@ -27,7 +27,7 @@ const REMEMBERED_ORDERS = 50;
 /** Downloads that began at a depot, because their requests were diverted, become jobs like those that were taken. */
 export class AdoptDownloads {
   readonly #deps: AdoptDependencies;
-  /** What is known of downloads to come, by the address that they were led to. */
+  /** What is known of downloads to come, by the address that they were led to, as browsers write it. */
   readonly #orders = new Map<string, TakeOrder>();
 
   constructor(deps: AdoptDependencies) {
@@ -36,7 +36,8 @@ export class AdoptDownloads {
 
   /** A request is led to the depot of this order. */
   expect(order: TakeOrder): void {
-    remember(this.#orders, order.plan.location, order, REMEMBERED_ORDERS);
+    // The master names each depot's port; browsers leave out the one that its scheme has anyway.
+    remember(this.#orders, new URL(order.plan.location).href, order, REMEMBERED_ORDERS);
   }
 
   /** Takes a download over that was led to a depot; false when it is none. */
