@@ -1,4 +1,4 @@
-import { isPageAddress, parseOriginUrl } from '@longhaul/shared';
+import { isPageAddress, issueTicket, parseOriginUrl } from '@longhaul/shared';
 import { describe, expect, it } from 'vitest';
 import { settings } from '../testing/settings.ts';
 import { linkRules } from './link-rules.ts';
@@ -17,6 +17,25 @@ interface Rule {
 }
 
 const rules = (patch: Parameters<typeof settings>[0] = {}) => linkRules(settings(patch)) as Rule[];
+
+const TICKET = issueTicket(
+  {
+    jobId: 'job12345',
+    kind: 'get',
+    urlHash: 'u'.repeat(22),
+    authorityHash: 'a'.repeat(22),
+    chains: [['pe-1']],
+    promises: [{ rateBps: 1e6, worstRttMs: 10, worstLossRate: 0 }],
+    lanes: 1,
+    budgetBytes: 1,
+    budgetConnections: 1,
+    issuedAt: 1,
+    lastStart: 2,
+    endOfLife: 3,
+  },
+  'key',
+  () => new Uint8Array(64),
+);
 
 /** What the browser would make of a link in a page, by these rules. */
 function ledTo(url: string, patch: Parameters<typeof settings>[0] = {}): string | undefined {
@@ -57,10 +76,7 @@ describe('the rules of links', () => {
     ['what has a session', 'https://repo.example/a.zip?PHPSESSID=0123456789abcdef0123456789'],
     ['what may lapse at a time', 'https://cdn.example/s/_e4Nc3iduzkWRm01TBBNYw/1764288000/a.zip'],
     ['a place in a page', 'https://dl.example/a.iso#x'],
-    [
-      "a depot's address",
-      `https://depot.example/a.iso?ab.cd.${'e'.repeat(86)}&server=dl.example&port=443&scheme=https`,
-    ],
+    ["a depot's address", `https://depot.example/a.iso?${TICKET}&server=dl.example&port=443&scheme=https`],
     ["the master's own", `${GET}/https/dl.example/a.iso`],
     ['an address with a password', 'https://u:p@dl.example/a.iso'],
     ['an address literal', 'http://192.0.2.7/a.iso'],
@@ -123,6 +139,12 @@ describe('the rules of links', () => {
       'master[.]example'.replace('[.]', '\\.'),
     );
     expect(bare).toHaveLength(2);
+    const isBare = (url: string) => bare.some(({ condition }) => new RegExp(condition.regexFilter).test(url));
+    expect(isBare(`https://depot.example/a.iso?${TICKET}&server=dl.example&port=443&scheme=https`)).toBe(
+      true,
+    );
+    expect(isBare(`${GET}/https/dl.example/a.iso`)).toBe(true);
+    expect(isBare('https://whois.example/lookup?www.example.com&server=whois.example')).toBe(false);
   });
 
   it('have a number of their own each, and are none without a master', () => {

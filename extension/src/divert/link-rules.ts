@@ -51,8 +51,9 @@ const FIRST_ID = 1_000;
 
 /** Not from frames: a page may say where theirs come from, and then a redirect to anywhere else ends the download. */
 const FROM_PAGES = { requestMethods: ['get'], resourceTypes: ['main_frame', 'other'] } as const;
-/** A depot's address: its query begins with a ticket. */
-const AT_DEPOT = '^https?://[^/]+/[^?]*[?][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+&(?:server|depot)=';
+/** A depot's address: its query begins with a ticket, and that with `{"alg":"EdDSA",` in base64url. */
+const AT_DEPOT =
+  '^https?://[^/]+/[^?]*[?]eyJhbGciOiJFZERTQSIs[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]+&(?:server|depot)=';
 /** What may be the time at which a link lapses: rules have no clock. */
 const MAYBE_TIMED = '/[0-9]{10}/';
 /**
