@@ -122,6 +122,15 @@ it("downloads directly in place of a network's own page, which answers as the ma
   }
 });
 
+it('downloads directly what the master refuses for its length', async () => {
+  const long = `/a.zip?ids=${'1,'.repeat(5_000)}`;
+  const { log, rescue } = setUp();
+  const url = `https://master.example/get/https/origin.example${long}`;
+  await rescue.asked(event({ url }));
+  await rescue.answered(event({ url, statusCode: 400 }));
+  expect(log).toEqual([`https://origin.example${long}#lh-direct in place of tab 7`]);
+});
+
 it('takes no depot for silent that nobody was led to yet, or that has led back to the master', async () => {
   for (const ways of [[], [location(), LINK]]) {
     const { log, rescue } = setUp();

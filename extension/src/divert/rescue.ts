@@ -109,8 +109,17 @@ export class Rescue {
     const master = await this.#deps.master();
     if (master === '' || !url.startsWith(`${master}/get/`)) return undefined;
     const asked = parseGetTarget(url.slice(master.length).split('#', 1)[0] ?? '');
-    return asked.ok ? originHref(asked.value.url) : undefined;
+    return asked.ok ? originHref(asked.value.url) : asLed(url.slice(master.length));
   }
+}
+
+/**
+ * The address that a rule has led by its text alone, whatever its length: the master refuses what it does not
+ * read as one.
+ */
+function asLed(target: string): string | undefined {
+  const [, scheme, rest] = /^\/get\/(https?)\/([^/@]+\/.*)$/.exec(target) ?? [];
+  return rest && `${scheme}://${rest}`;
 }
 
 /** Whether this is an address at a depot, wherever that has the file from. */
