@@ -18,7 +18,7 @@ function setUp() {
   const set = { now: settings() };
   const change = (patch: Partial<Settings>) => void Object.assign(set, { now: settings(patch) });
   const woken = () => new JobRules({ jobs, leadRules, settings: async () => set.now });
-  return { jobs, log, change, woken, rules: woken() };
+  return { jobs, leadRules, log, change, woken, rules: woken() };
 }
 
 it('leads a job to the master while its way is a chain, and lets it go to the origin itself after that', async () => {
@@ -57,6 +57,38 @@ it('knows the rule of a job that an older version has stored, and gives its numb
   expect(await rules.nextId()).toBe(9);
   await rules.release(older);
   expect(log).toEqual(['no 7']);
+});
+
+describe('when the background starts anew, as by an update of the add-on, which takes its rules away', () => {
+  const started = async (...open: readonly ReturnType<typeof job>[]) => {
+    const { jobs, log, woken } = setUp();
+    for (const one of open) await jobs.add(one);
+    await woken().putBack();
+    return log;
+  };
+
+  it('leads again what is on its way through depots, and what is led to its origin', async () => {
+    const taken = job({ key: 'taken', url: ORIGIN, leadRuleId: 4 });
+    const turned = job({ key: 'turned', leadRuleId: 5, way: 'direct' });
+    expect(await started(taken, turned)).toEqual([`4 to ${taken.masterUrl}`, `5 to ${ORIGIN}#lh-direct`]);
+  });
+
+  it('leads nothing that has ended, that comes directly by its own address, or that is kept from before', async () => {
+    const direct = job({ key: 'direct', url: ORIGIN, leadRuleId: 4, way: 'direct' });
+    const beside = job({ key: 'beside', url: ORIGIN, leadRuleId: 5 });
+    const kept = job({ key: 'kept', leadRuleId: 6, isKept: true });
+    const ended = (['done', 'lost'] as const).map((state) => job({ key: state, leadRuleId: 7, state }));
+    expect(await started(direct, beside, kept, ...ended)).toEqual([]);
+  });
+
+  it('leaves no rule to what ends meanwhile', async () => {
+    const { jobs, log, leadRules } = setUp();
+    await jobs.add(job({ key: 'ending', leadRuleId: 4 }));
+    const lead = async () => void (await jobs.change('ending', { state: 'done' }));
+    const rules = new JobRules({ jobs, leadRules: { ...leadRules, lead }, settings: async () => settings() });
+    await rules.putBack();
+    expect(log).toEqual(['no 4']);
+  });
 });
 
 describe('when the settings change while a download comes through depots', () => {

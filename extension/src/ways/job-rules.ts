@@ -53,7 +53,7 @@ export class JobRules {
    */
   async keepInStep(): Promise<void> {
     const { jobs } = this.#deps;
-    const open = (await jobs.all()).filter(({ state }) => state !== 'done' && state !== 'lost');
+    const open = await this.#open();
     const isDirect = (url: string) => open.some((job) => job.way === 'direct' && job.url === url);
     await Promise.all(
       open.map(async (job) => {
@@ -68,6 +68,25 @@ export class JobRules {
     );
   }
 
+  /**
+   * The background has started anew: an update of the add-on takes its rules away, though the browser and what
+   * it downloads run on.
+   */
+  async putBack(): Promise<void> {
+    const open = await this.#open();
+    const isDirect = (url: string) => open.some((job) => job.way === 'direct' && job.url === url);
+    for (const job of open) {
+      // What Firefox has kept from before nobody leads, and what asks the origin by its own address needs no rule.
+      if (job.isKept || (job.url === job.originUrl && (job.isUnled || isDirect(job.url)))) continue;
+      await this.lead(job);
+      if (!isOpen(await this.#deps.jobs.get(job.key))) await this.release(job);
+    }
+  }
+
+  async #open(): Promise<readonly Job[]> {
+    return (await this.#deps.jobs.all()).filter(isOpen);
+  }
+
   async #mayLead(job: Job): Promise<boolean> {
     const set = await this.#deps.settings();
     return isByMaster(job.masterUrl, set.master) && mayBeTold(job, set);
@@ -76,6 +95,10 @@ export class JobRules {
   release(job: Job): Promise<void> {
     return this.#deps.leadRules.release(idOf(job));
   }
+}
+
+function isOpen(job: Job | undefined): boolean {
+  return job !== undefined && job.state !== 'done' && job.state !== 'lost';
 }
 
 function idOf({ routeId = 0, leadRuleId = routeId }: Job): number {

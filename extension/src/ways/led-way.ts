@@ -275,6 +275,10 @@ export class LedWay implements Way {
     return this.#rules.keepInStep();
   }
 
+  putBack(): Promise<void> {
+    return this.#rules.putBack();
+  }
+
   /** From now on its resumptions are led to the master, too: by itself it would ask the same depot. */
   async adopt(job: Job): Promise<void> {
     const { jobs } = this.#deps;

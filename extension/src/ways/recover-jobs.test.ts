@@ -14,7 +14,10 @@ async function recover(downloads: FakeDownloads, meanwhile: () => void = () => {
   await recoverJobs({
     downloads,
     jobs,
-    way: { recover: async ({ key }) => void calls.push(`recover ${key} after ${waitedMs / 1_000} s`) },
+    way: {
+      recover: async ({ key }) => void calls.push(`recover ${key} after ${waitedMs / 1_000} s`),
+      putBack: async () => void calls.push('put back'),
+    },
     keeper: { look: async () => void calls.push('look') },
     pause: async (ms) => {
       waitedMs += ms;
@@ -30,12 +33,16 @@ it.each([
 ])(
   'takes up at once what was being put in place, where %s is there, and looks after all jobs',
   async (_what, item) => {
-    expect(await recover(new FakeDownloads(item))).toEqual(['recover starting after 0 s', 'look']);
+    expect(await recover(new FakeDownloads(item))).toEqual([
+      'recover starting after 0 s',
+      'look',
+      'put back',
+    ]);
   },
 );
 
 it('waits with that for a browser that does not know its list yet', async () => {
   const late = new FakeDownloads();
   const calls = await recover(late, () => void late.items.set(1, download()));
-  expect(calls).toEqual(['recover starting after 10 s', 'look']);
+  expect(calls).toEqual(['recover starting after 10 s', 'look', 'put back']);
 });

@@ -6,7 +6,7 @@ import type { Way } from './way.ts';
 interface RecoverDependencies {
   readonly downloads: Pick<Downloads, 'get' | 'find'>;
   readonly jobs: JobStore;
-  readonly way: Pick<Way, 'recover'>;
+  readonly way: Pick<Way, 'recover' | 'putBack'>;
   readonly keeper: Pick<JobKeeper, 'look'>;
   readonly pause: (ms: number) => Promise<void>;
 }
@@ -23,5 +23,7 @@ export async function recoverJobs(deps: RecoverDependencies): Promise<void> {
     if (!listed) await pause(LIST_MS);
     await way.recover(job);
   }
+  // It also tells what the browser has kept from before, which nobody leads.
   await keeper.look();
+  await way.putBack?.();
 }

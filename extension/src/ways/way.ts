@@ -42,6 +42,8 @@ export interface Way extends Continuation {
   recover(job: Job): Promise<void>;
   /** The settings have changed; left out where nothing leads what is asked for again. */
   keepInStep?(): Promise<void>;
+  /** Leads again what ran before the background started anew; left out where nothing is led by rules. */
+  putBack?(): Promise<void>;
 }
 
 /** Times that one job is started again from the first byte; more would be a loop. */
