@@ -1,9 +1,12 @@
 import { createHash, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { GECKO_ID } from '../src/manifest.ts';
 import { MAX_PACKAGE_BYTES, makePackages, type Packages } from './make-packages.ts';
 import { writeZip } from './write-zip.ts';
+
+// Each makes both packages, some of them twice.
+vi.setConfig({ testTimeout: 60_000 });
 
 const VERSION = '0.1.0';
 const { privateKey: KEY } = generateKeyPairSync('rsa', { modulusLength: 2048 });
