@@ -321,7 +321,8 @@ describe.each(await testPlanes())('with a relay of %s, a download', (_kind, spli
       for (let second = 1; second <= LOOKS + 2; second += 1) {
         // The client may get what came ahead in seconds before: that alone keeps no promise.
         const enoughBytes = Math.min(givenBytes + bytesEach, FILE.length);
-        while (bytes() < second * bytesEach || givenBytes < enoughBytes) {
+        const isKept = () => bytes() >= second * bytesEach && givenBytes >= enoughBytes;
+        while (!isKept()) {
           for (const one of held) one.giveUpTo(second * bytesEach, bytes());
           // What comes next may be left to a lane that fetches something further on.
           giveToAll(100);
