@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { selfSigned } from '../self-signed.ts';
+import { selfSigned } from '../tls/self-signed.ts';
 import { CertificateWatch } from './certificate-watch.ts';
 
 const HOUR_MS = 3_600_000;

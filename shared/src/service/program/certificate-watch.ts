@@ -1,5 +1,5 @@
 import { ERRORS } from '../../errors.ts';
-import { isEnding, type Validity, validityOf, whyNotValid } from '../tls-files.ts';
+import { isEnding, type Validity, validityOf, whyNotValid } from '../tls/tls-files.ts';
 import type { Generation } from './reload.ts';
 
 /** How often certificates are looked at; they end when nothing else happens. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { asLonghaulError, LonghaulError } from '../../errors.ts';
-import { type TlsMaterial, whyNotValid } from '../tls-files.ts';
+import { type TlsMaterial, whyNotValid } from '../tls/tls-files.ts';
 
 /** A configuration as it was read, with what the files hold that it names. */
 export interface Generation {

@@ -1,4 +1,4 @@
-import type { SaveWatch } from '../state-folder.ts';
+import type { SaveWatch } from '../files/state-folder.ts';
 
 interface Log {
   readonly info: (fields: object, message: string) => void;

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isAddressLiteral } from '../address-policy.ts';
+import { isAddressLiteral } from '../../address-policy.ts';
 
 /** A change of the file is seen after so long at most; a look costs a few microseconds. */
 const LOOK_INTERVAL_MS = 2000;

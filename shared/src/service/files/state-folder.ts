@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { LonghaulError } from '../errors.ts';
+import { LonghaulError } from '../../errors.ts';
 import { fileReason } from './system-failure.ts';
 
 /** Only the service's own account may read its state: keys and secrets are among it. */

@@ -6,10 +6,10 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { LonghaulError } from '../errors.ts';
+import { LonghaulError } from '../../errors.ts';
+import { LruMap } from '../bounds/lru-map.ts';
 import type { Content } from './digests.ts';
 import { type PairMac, pairMacOf } from './key-agreement.ts';
-import { LruMap } from './lru-map.ts';
 
 /** Checks an Ed25519 signature of 64 bytes. */
 export type VerifySignature = (bytes: Uint8Array, signature: Uint8Array) => boolean;

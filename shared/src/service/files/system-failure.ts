@@ -1,4 +1,4 @@
-import { type ErrorCode, LonghaulError } from '../errors.ts';
+import { type ErrorCode, LonghaulError } from '../../errors.ts';
 
 /** What the system says of a file, in words. */
 const FILE_REASONS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { clientPrefix } from '../address-policy.ts';
+import { clientPrefix } from '../../address-policy.ts';
 import { UNUSED_BACK_MS, UnusedBudgets, type UnusedConnections } from './unused-connections.ts';
 
 /** Bounds on the connections of a listener. */

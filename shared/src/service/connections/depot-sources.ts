@@ -1,5 +1,5 @@
-import { plainAddress } from '../address-policy.ts';
-import { LruMap } from './lru-map.ts';
+import { plainAddress } from '../../address-policy.ts';
+import { LruMap } from '../bounds/lru-map.ts';
 
 /** Addresses remembered: each depot has one or two. */
 const MAX_SOURCES = 4_000;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type * as z from 'zod';
-import { LonghaulError } from '../errors.ts';
+import { LonghaulError } from '../../errors.ts';
+import { checkAuthority, checkTls, type TlsMaterial } from '../tls/tls-files.ts';
 import type { TlsFiles } from './config-schemas.ts';
 import { fileReason } from './system-failure.ts';
-import { checkAuthority, checkTls, type TlsMaterial } from './tls-files.ts';
 
 /** A configuration with the folder that the paths in it are relative to. */
 export interface ConfigFile<Config> {

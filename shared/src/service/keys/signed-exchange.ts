@@ -1,8 +1,8 @@
 /** How a depot's requests to its master, and the answers to them, are dated, signed and proved; both halves. */
 import { hkdfSync } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { decodeBase64url, encodeBase64url } from '../base64url.ts';
-import { HEADERS } from '../wire/protocol.ts';
+import { decodeBase64url, encodeBase64url } from '../../base64url.ts';
+import { HEADERS } from '../../wire/protocol.ts';
 import {
   formatSequence,
   OVERLAY_KEY,
@@ -11,9 +11,9 @@ import {
   type RequestStamp,
   signedAnswerText,
   signedRequestText,
-} from '../wire/signed-requests.ts';
+} from '../../wire/signed-requests.ts';
+import { headerOf } from '../http/incoming-message.ts';
 import { type Content, isMacOf, macOf, sha256Text } from './digests.ts';
-import { headerOf } from './incoming-message.ts';
 import { type KeyPair, keyPairOf, verifierFor } from './key-pair.ts';
 
 export interface StampedRequest {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { isAddressLiteral, isInNetworks } from '../address-policy.ts';
-import { LonghaulError } from '../errors.ts';
-import { parseAuthority } from '../origin-url.ts';
+import { isAddressLiteral, isInNetworks } from '../../address-policy.ts';
+import { LonghaulError } from '../../errors.ts';
+import { parseAuthority } from '../../origin-url.ts';
 
 /** Who comes through a reverse proxy has the proxy's address, often loopback: these headers tell that there is one. */
 const PROXY_HEADERS = ['x-forwarded-for', 'forwarded'];

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, LonghaulError } from '../errors.ts';
-import { HEADERS } from '../wire/protocol.ts';
+import { type ErrorCode, LonghaulError } from '../../errors.ts';
+import { HEADERS } from '../../wire/protocol.ts';
 import { STATUS_CODES } from './node-http.ts';
 
 /**

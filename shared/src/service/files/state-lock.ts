@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { LonghaulError } from '../errors.ts';
+import { LonghaulError } from '../../errors.ts';
 import { removeCutSaves } from './state-folder.ts';
 import { fileReason } from './system-failure.ts';
 

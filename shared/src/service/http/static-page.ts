@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { LonghaulError } from '../errors.ts';
+import type { LonghaulError } from '../../errors.ts';
 
 /**
  * One style for all pages, so that no refusal looks like somebody else's. The files belong to the sources, as
  * this one does.
  */
-const STYLE = ['brand-colours.css', 'brand.css']
-  .map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
+const STYLE = ['colours.css', 'pages.css']
+  .map((name) => readFileSync(new URL(`../../brand/${name}`, import.meta.url), 'utf8'))
   .join('');
 
 /**

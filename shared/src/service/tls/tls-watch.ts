@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { endsOf } from './connection-limiter.ts';
+import { endsOf } from '../connections/connection-limiter.ts';
 
 /** How often all connections are looked at: who sends nothing is left after so long ... */
 const LOOK_MS = 100;

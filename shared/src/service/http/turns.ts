@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { clientPrefix } from '../address-policy.ts';
-import { FairRoom } from './fair-room.ts';
+import { clientPrefix } from '../../address-policy.ts';
+import { FairRoom } from '../bounds/fair-room.ts';
 
 /**
  * Requests that may wait behind the one that is answered: apt asks for ten at once, and whoever pipelines

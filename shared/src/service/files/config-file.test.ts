@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
+import { selfSigned } from '../tls/self-signed.ts';
 import { checkConfig, readConfigFile, readNamedFiles } from './config-file.ts';
 import { addressPolicySchema, listenSchema } from './config-schemas.ts';
-import { selfSigned } from './self-signed.ts';
 
 const schema = z.strictObject({ listen: listenSchema, addresses: addressPolicySchema.prefault({}) });
 

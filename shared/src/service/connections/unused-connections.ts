@@ -1,5 +1,5 @@
-import { LruMap } from './lru-map.ts';
-import { RefillingBudget } from './refilling-budget.ts';
+import { LruMap } from '../bounds/lru-map.ts';
+import { RefillingBudget } from '../bounds/refilling-budget.ts';
 
 /** After so long as many connections of a network may end unused again. */
 export const UNUSED_BACK_MS = 10_000;

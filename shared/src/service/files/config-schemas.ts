@@ -1,7 +1,12 @@
 /** The parts of a configuration file that depots and masters have in common. */
 import * as z from 'zod';
-import { type AddressPolicy, DEFAULT_PORTS_ALLOWED, isAddressLiteral, isNetwork } from '../address-policy.ts';
-import { type Authority, canonicalHost, DEFAULT_PORTS } from '../origin-url.ts';
+import {
+  type AddressPolicy,
+  DEFAULT_PORTS_ALLOWED,
+  isAddressLiteral,
+  isNetwork,
+} from '../../address-policy.ts';
+import { type Authority, canonicalHost, DEFAULT_PORTS } from '../../origin-url.ts';
 
 /** A TCP port; 0 lets the system choose one. */
 export const portSchema = z
