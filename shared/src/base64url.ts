@@ -1,3 +1,5 @@
+import { BITS_PER_BYTE } from './units.ts';
+
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** By the code of a character; what is no digit has none. */
 const VALUES: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
@@ -5,7 +7,6 @@ const VALUES: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, 
   return value < 0 ? undefined : value;
 });
 const BITS_PER_CHAR = 6;
-const BITS_PER_BYTE = 8;
 
 /** base64url without padding (RFC 4648 section 5), on web-standard primitives only. */
 export function encodeBase64url(bytes: Uint8Array): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatBytes, parseBytes } from './units.ts';
+import { bpsOf, bytesPerMsOf, formatBytes, parseBytes, rateBpsOf, transferSeconds } from './units.ts';
 
 test.each([
   ['734003200', 734_003_200],
@@ -35,4 +35,11 @@ test('a size that is shown can be typed in again', () => {
       expect(Math.abs(again - sizeBytes)).toBeLessThanOrEqual(0.05 * sizeBytes);
     }),
   );
+});
+
+test('rates, times and sizes tell the same of one transfer', () => {
+  expect(rateBpsOf(125_000, 2)).toBe(500_000);
+  expect(transferSeconds(125_000, 500_000)).toBe(2);
+  expect(bpsOf(125_000 / 2_000)).toBe(500_000);
+  expect(bytesPerMsOf(500_000)).toBe(62.5);
 });

@@ -11,12 +11,19 @@ export const GIB = 1024 * MIB;
 /** Bytes of TCP payload in one full segment on Ethernet with timestamps (MTU 1500). */
 export const SEGMENT_BYTES = 1448;
 
+export const BITS_PER_BYTE = 8;
+
 /** Seconds that `sizeBytes` take at `goodputBps` (bits per second). */
 export function transferSeconds(sizeBytes: number, goodputBps: number): number {
-  return (sizeBytes * 8) / goodputBps;
+  return (sizeBytes * BITS_PER_BYTE) / goodputBps;
 }
 
-const BPS_PER_BYTE_PER_MS = 8000;
+/** Bits per second of what moved in so many seconds. */
+export function rateBpsOf(bytes: number, seconds: number): number {
+  return (bytes * BITS_PER_BYTE) / seconds;
+}
+
+const BPS_PER_BYTE_PER_MS = BITS_PER_BYTE * 1000;
 
 /** Bytes per millisecond of a rate in bits per second. */
 export function bytesPerMsOf(rateBps: number): number {

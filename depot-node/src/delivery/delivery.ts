@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { type Chain, LonghaulError, originTarget } from '@longhaul/shared';
+import { asLonghaulError, type Chain, LonghaulError, originTarget } from '@longhaul/shared';
 import { SkippedPrefix } from '../digests/running-digest.ts';
 import type { LaneMemory } from '../lanes/lane-memory.ts';
 import type { LanePlaces } from '../lanes/lane-places.ts';
@@ -315,8 +315,7 @@ export class Delivery {
 }
 
 function broke(chain: Chain, thrown: unknown): StateOf<'ended'> {
-  const failure = thrown instanceof LonghaulError ? thrown : new LonghaulError('internal', { cause: thrown });
-  return { is: 'ended', end: { outcome: 'upstream-broke', chain, failure } };
+  return { is: 'ended', end: { outcome: 'upstream-broke', chain, failure: asLonghaulError(thrown) } };
 }
 
 /**

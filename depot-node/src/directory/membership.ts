@@ -6,6 +6,7 @@ import {
   type JobReport,
   type LinkReport,
   type LinkTest,
+  LOST_AFTER_HEARTBEATS,
   LonghaulError,
   MAX_UNREACHED,
   type OriginProbe,
@@ -27,8 +28,6 @@ const MOST_SAID = 1_000;
  * configured.
  */
 const FIRST_BEAT_MS = 1_000;
-/** A master that is not heard for so many heartbeats has given this depot up, too. */
-const MISSED_HEARTBEATS = 3;
 
 /** Failures that the next heartbeat may not have: the master counts on, for a while. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
@@ -311,10 +310,10 @@ export class Membership {
     await this.#components.onDirectory(directory);
   }
 
-  /** Whether the master still counts on this depot. */
+  /** Whether the master still counts on this depot: one that is not heard for so long has given it up, too. */
   #outlives({ code }: LonghaulError): boolean {
     const { nowMs, heartbeatMs } = this.#components;
-    const isLate = nowMs() - this.#heardAtMs > MISSED_HEARTBEATS * heartbeatMs;
+    const isLate = nowMs() - this.#heardAtMs > LOST_AFTER_HEARTBEATS * heartbeatMs;
     return this.#state.isMember && PASSING.has(code) && !isLate;
   }
 

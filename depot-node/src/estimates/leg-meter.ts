@@ -1,4 +1,4 @@
-import { bpsOf } from '@longhaul/shared';
+import { bpsOf, rateBpsOf } from '@longhaul/shared';
 import { hasAnswered, type TcpInfo } from '../sockets/tcp-info.ts';
 
 /** What a leg's sender waited for: the peer's window, room in the send buffer, the network, or something to send. */
@@ -144,8 +144,8 @@ export class LegMeter {
       this.#minRttMs = Math.min(info.minRttMs, this.#minRttMs ?? info.minRttMs);
     const seconds = (nowMs - this.#lookedMs) / 1000;
     if (seconds > 0) {
-      this.#sentBps = (delta.sentBytes * 8) / seconds;
-      this.#receivedBps = (delta.receivedBytes * 8) / seconds;
+      this.#sentBps = rateBpsOf(delta.sentBytes, seconds);
+      this.#receivedBps = rateBpsOf(delta.receivedBytes, seconds);
     }
     const isWaiting = (info.unackedSegments ?? 0) > 0;
     this.#unansweredSinceMs = isWaiting ? (this.#unansweredSinceMs ?? nowMs) : undefined;

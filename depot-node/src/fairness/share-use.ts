@@ -1,3 +1,5 @@
+import { BITS_PER_BYTE } from '@longhaul/shared';
+
 /** Part of an equal share that everybody keeps: enough to be noticed when it wants more. */
 const RESTING_PART = 1 / 8;
 
@@ -7,7 +9,6 @@ const HUNGRY_PART = 7 / 8;
 const ROOM_FACTOR = 4 / 3;
 /** Less time than this says nothing: packets go out in bursts. */
 const MIN_LOOK_MS = 500;
-const BITS_PER_BYTE = 8;
 
 /** What a job or a connection makes of its share of the uplink, from one look to the next. */
 export class ShareUse {

@@ -1,6 +1,7 @@
+import { rateBpsOf } from '@longhaul/shared';
+
 /** What was relayed longer ago than this says nothing about the rate any more. */
 const WINDOW_SECONDS = 10;
-const BITS_PER_BYTE = 8;
 
 interface Recent {
   /** Bytes of each second, at its place modulo the window. */
@@ -38,7 +39,8 @@ export class RecentRate {
     const recent = this.#recent.get(key);
     if (!recent) return 0;
     advance(recent, this.#nowSeconds());
-    return (recent.bytes.reduce((sum, bytes) => sum + bytes, 0) * BITS_PER_BYTE) / WINDOW_SECONDS;
+    const sum = recent.bytes.reduce((before, bytes) => before + bytes, 0);
+    return rateBpsOf(sum, WINDOW_SECONDS);
   }
 
   /** Keys that are remembered. */

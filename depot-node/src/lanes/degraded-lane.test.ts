@@ -1,7 +1,7 @@
 import { KIB } from '@longhaul/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isDegraded, lossRateBps } from './degraded-lane.ts';
+import { isDegraded, senderGoodputBps } from './degraded-lane.ts';
 
 const RTT_MS = 20;
 /** A receive buffer of old days, in which a slow lane soon holds the fast one up. */
@@ -9,24 +9,24 @@ const LIMITS = { leastBlockBytes: 64 * KIB, bufferBytes: 256 * KIB };
 
 describe('a sender by loss and round-trip time', () => {
   test('has 44 % of 10 Mbit/s left at 1 % and next to nothing at 10 %', () => {
-    expect(lossRateBps(RTT_MS, 0.01, 1400) / 1e7).toBeCloseTo(0.44, 2);
-    expect(lossRateBps(RTT_MS, 0.1, 1400) / 1e7).toBeLessThan(0.07);
+    expect(senderGoodputBps(RTT_MS, 0.01, 1400) / 1e7).toBeCloseTo(0.44, 2);
+    expect(senderGoodputBps(RTT_MS, 0.1, 1400) / 1e7).toBeLessThan(0.07);
   });
 
   test('is slower the more is lost and the farther it is; without loss it has no such limit', () => {
     const loss = fc.double({ min: 1e-6, max: 0.3, noNaN: true });
     const property = fc.property(loss, fc.integer({ min: 1, max: 500 }), (lossRate, rttMs) => {
-      const rate = lossRateBps(rttMs, lossRate);
-      expect(lossRateBps(rttMs, lossRate * 1.1)).toBeLessThan(rate);
-      expect(lossRateBps(rttMs * 1.1, lossRate)).toBeLessThan(rate);
+      const rate = senderGoodputBps(rttMs, lossRate);
+      expect(senderGoodputBps(rttMs, lossRate * 1.1)).toBeLessThan(rate);
+      expect(senderGoodputBps(rttMs * 1.1, lossRate)).toBeLessThan(rate);
     });
     fc.assert(property);
-    expect(lossRateBps(20, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(senderGoodputBps(20, 0)).toBe(Number.POSITIVE_INFINITY);
   });
 });
 
 describe('a lane of 2 Mbit/s beside one of 10 Mbit/s that loses 0.5 %', () => {
-  const rateBps = Math.min(10e6, lossRateBps(RTT_MS, 0.005));
+  const rateBps = Math.min(10e6, senderGoodputBps(RTT_MS, 0.005));
   const others = [{ rateBps, blocks: 10, leastDelayMs: RTT_MS, promise: undefined }];
   const lane = (worstLossRate: number) => ({
     rateBps: undefined,

@@ -1,4 +1,4 @@
-import { type ChainPromise, SEGMENT_BYTES } from '@longhaul/shared';
+import { type ChainPromise, rateBpsOf, SEGMENT_BYTES, transferSeconds } from '@longhaul/shared';
 
 /** Blocks after which a lane's own rate is known; before that, a burst may flatter it. */
 export const PROVING_BLOCKS = 4;
@@ -9,11 +9,15 @@ const LATER_THAN_OTHERS = 2;
  * Goodput of a TCP sender, bits per second, from round-trip time and loss (RFC 3819 section 8.5.3, with a
  * timeout of five round trips).
  */
-export function lossRateBps(rttMs: number, lossRate: number, segmentBytes: number = SEGMENT_BYTES): number {
+export function senderGoodputBps(
+  rttMs: number,
+  lossRate: number,
+  segmentBytes: number = SEGMENT_BYTES,
+): number {
   const rttSeconds = rttMs / 1000;
   const recovery = Math.sqrt(1.33 * lossRate);
   const timeouts = 5 * lossRate * (1 + 32 * lossRate ** 2) * Math.min(1, 3 * Math.sqrt(0.75 * lossRate));
-  return (segmentBytes * 8) / (rttSeconds * (recovery + timeouts));
+  return rateBpsOf(segmentBytes, rttSeconds * (recovery + timeouts));
 }
 
 export interface LaneRecord {
@@ -31,10 +35,10 @@ export interface LaneRecord {
 function leastBlockSeconds(lane: LaneRecord, leastBlockBytes: number): number {
   const { promise, rateBps = promise?.rateBps ?? Number.POSITIVE_INFINITY } = lane;
   const estimateBps = promise
-    ? lossRateBps(promise.worstRttMs, promise.worstLossRate)
+    ? senderGoodputBps(promise.worstRttMs, promise.worstLossRate)
     : Number.POSITIVE_INFINITY;
   const likelyBps = lane.blocks >= PROVING_BLOCKS ? rateBps : Math.min(rateBps, estimateBps);
-  return lane.leastDelayMs / 1000 + (leastBlockBytes * 8) / likelyBps;
+  return lane.leastDelayMs / 1000 + transferSeconds(leastBlockBytes, likelyBps);
 }
 
 /**
@@ -50,5 +54,7 @@ export function isDegraded(
   const lateSeconds = leastBlockSeconds(lane, leastBlockBytes);
   const measured = others.filter(({ rateBps }) => rateBps !== undefined);
   const soonestSeconds = Math.min(...measured.map((other) => leastBlockSeconds(other, leastBlockBytes)));
-  return lateSeconds > (bufferBytes * 8) / othersBps && lateSeconds > LATER_THAN_OTHERS * soonestSeconds;
+  return (
+    lateSeconds > transferSeconds(bufferBytes, othersBps) && lateSeconds > LATER_THAN_OTHERS * soonestSeconds
+  );
 }

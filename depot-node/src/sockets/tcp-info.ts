@@ -1,3 +1,4 @@
+import { BITS_PER_BYTE } from '@longhaul/shared';
 import type { MemoryCalls } from '../kernel/libc.ts';
 import { SOCKET_OPTIONS } from '../kernel/linux-constants.ts';
 import type { SocketCalls } from '../kernel/socket-calls.ts';
@@ -71,7 +72,6 @@ const TCP_INFO_BYTES = 512;
 const NO_MIN_RTT_US = 0xffff_ffff;
 /** TCP_INFINITE_SSTHRESH of net/tcp.h. */
 const NO_THRESHOLD = 0x7fff_ffff;
-const BITS_PER_BYTE = 8;
 /**
  * TCPI_OPT_TIMESTAMPS, _SACK and _WSCALE of linux/tcp.h: what both ends agreed on. A connection without any
  * of them may have been made by a SYN cookie.

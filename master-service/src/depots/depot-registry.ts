@@ -9,6 +9,7 @@ import {
   type HeartbeatRequest,
   isAddressLiteral,
   isEnd,
+  LOST_AFTER_HEARTBEATS,
   ok,
   type RegisterRequest,
   type RequestStamp,
@@ -28,8 +29,6 @@ import type { DepotRecord, DepotStore, KeptDepot } from './depot-store.ts';
 import { FailureRate } from './failure-rate.ts';
 import { type DepotState, type News, RegisteredDepot } from './registered-depot.ts';
 
-/** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
-const MISSED_HEARTBEATS = 3;
 /**
  * Depots that are known, those that other masters have taken in among them: two masters that cannot hear each
  * other may each have as many as it takes.
@@ -99,7 +98,7 @@ export class DepotRegistry {
     this.#enrolment = enrolment;
     this.#store = store;
     this.#policy = addresses;
-    this.lostAfterMs = MISSED_HEARTBEATS * heartbeatSeconds * 1000;
+    this.lostAfterMs = LOST_AFTER_HEARTBEATS * heartbeatSeconds * 1000;
     this.#failures = new FailureRate(facts);
     for (const kind of DEPOT_FACTS) {
       facts.store.watch(kind, (now, before) => this.#refresh((now ?? before)?.key ?? ''));

@@ -1,4 +1,11 @@
-import { type Chain, type JobLeg, type JobReport, legGoodput, type OutcomeLeg } from '@longhaul/shared';
+import {
+  type Chain,
+  type JobLeg,
+  type JobReport,
+  legGoodput,
+  type OutcomeLeg,
+  rateBpsOf,
+} from '@longhaul/shared';
 import type { RouteBasis } from '../planning/decision/route-basis.ts';
 import { legEnds } from '../planning/search/chain-legs.ts';
 import { hasLess } from './dispute-book.ts';
@@ -58,7 +65,7 @@ function measuredLeg({ sender, receiver }: TwoEnds): OutcomeLeg['measured'] {
   return {
     connections,
     bytes,
-    meanBps: told.seconds > 0 ? (8 * bytes) / told.seconds : 0,
+    meanBps: told.seconds > 0 ? rateBpsOf(bytes, told.seconds) : 0,
     ...(rttMs === undefined ? {} : { rttMs }),
     // Of these a receiver knows nothing, and nobody speaks for another.
     ...(sender && sentBytes > 0 ? { lossRate: Math.min(1, retransmittedBytes / sentBytes) } : {}),

@@ -8,6 +8,8 @@ import {
   jobReportSchema,
   joinJobReports,
   type Outcome,
+  rateBpsOf,
+  transferSeconds,
 } from '@longhaul/shared';
 import * as z from 'zod';
 import type { EmitEvent } from '../events.ts';
@@ -264,10 +266,10 @@ export class OutcomeBook {
     if (!left || requests !== 1 || isAsked || job.chain[0] !== chain[0]) return;
     if (!isSameChain(left.chain, job.chain) || isSameChain(chain, job.chain)) return;
     const restBytes = bodyBytes - left.bytes;
-    const restBps = (8 * restBytes) / (seconds - left.seconds);
+    const restBps = rateBpsOf(restBytes, seconds - left.seconds);
     if (restBytes < LEAST_COMPARED_BYTES || !(restBps >= TELLING_GAIN * left.meanBps)) return;
     const planned = modelSeconds(basis, lanes, bodyBytes);
-    const times = Math.min(MOST_TIMES_PLANNED, (8 * bodyBytes) / left.meanBps / planned);
+    const times = Math.min(MOST_TIMES_PLANNED, transferSeconds(bodyBytes, left.meanBps) / planned);
     const alone = secondsAlone(times * planned, planned, ownShare);
     if (alone === undefined) return;
     const whole = { bodyBytes, lanes, seconds: alone, timesPlanned: alone / planned };
@@ -305,7 +307,7 @@ export class OutcomeBook {
     const { limitedBy, goodputBps } = this.#clientLegOf(job) ?? {};
     if (limitedBy === 'idle') return seconds;
     if (limitedBy === undefined || limitedBy === 'receiver' || !goodputBps) return undefined;
-    return Math.min(seconds, (8 * bodyBytes) / goodputBps);
+    return Math.min(seconds, transferSeconds(bodyBytes, goodputBps));
   }
 
   /** Has a way's download count for more where the depot behind the entry depot has told that it took no longer. */

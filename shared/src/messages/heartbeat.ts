@@ -192,6 +192,9 @@ export type SizeReport = z.infer<typeof sizeReportSchema>;
 /** Depots that one heartbeat names as not reached: a chain has four neighbours at most, and a depot some chains. */
 export const MAX_UNREACHED = 16;
 
+/** A depot counts as lost when it has missed this many heartbeats: one may get lost, two may be late. */
+export const LOST_AFTER_HEARTBEATS = 3;
+
 /** Origins of which one heartbeat says whether they were reached; names are long, and the others can wait. */
 export const MAX_ORIGINS_TRIED = 8;
 

@@ -1,4 +1,4 @@
-import { clientAddress } from '@longhaul/shared';
+import { clientAddress, rateBpsOf } from '@longhaul/shared';
 import type { Decided } from './issued-plan.ts';
 
 /**
@@ -20,5 +20,5 @@ export function promisedTo(address: string, { size, route }: Decided): PromisedD
   // A chain that was asked for is not compared with others.
   const seconds = route.expectedSeconds || route.prediction.seconds;
   const share = source === 'assumed' ? SHARE_OF_ASSUMED : 1;
-  return { client: clientAddress(address), bps: (8 * sizeBytes) / seconds, seconds: share * seconds };
+  return { client: clientAddress(address), bps: rateBpsOf(sizeBytes, seconds), seconds: share * seconds };
 }
