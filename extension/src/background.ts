@@ -271,7 +271,7 @@ api.downloads.onChanged.addListener(({ id, filename }) => {
 });
 api.permissions.onAdded.addListener(() => void keepInStep());
 api.permissions.onRemoved.addListener(() => void keepInStep());
-api.downloads.onErased.addListener((id) => void keeper.follow(id, true));
+api.downloads.onErased.addListener((id) => void keeper.erased(id));
 
 const linkDependencies: LinkDependencies = {
   downloads,
@@ -314,7 +314,7 @@ api.runtime.onInstalled.addListener(({ reason }) => {
 api.runtime.onStartup.addListener(putOwnMenus);
 
 globalThis.addEventListener('online', () => {
-  void keeper.look(true);
+  void keeper.tryAll();
   void tunnels.rest();
   void divert.rest();
 });

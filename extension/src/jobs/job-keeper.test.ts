@@ -125,7 +125,7 @@ describe('a job whose download', () => {
   it('was erased by the user is forgotten at once', async () => {
     const world = await setUp({});
     await world.downloads.erase(2);
-    await world.keeper.follow(2, true);
+    await world.keeper.erased(2);
     expect(await world.jobs.all()).toEqual([]);
     expect(world.calls).toEqual(['released']);
   });
@@ -219,7 +219,7 @@ describe('an interrupted download', () => {
     await world.keeper.follow(2);
     await world.keeper.follow(2);
     expect(world.calls).toEqual([]);
-    await world.keeper.look(true);
+    await world.keeper.tryAll();
     expect(world.calls).toEqual(['go on at 0 s']);
   });
 
@@ -273,7 +273,7 @@ describe('an interrupted download', () => {
     world.nowMs += 3_600_000;
     await world.keeper.look();
     expect(world.calls).toHaveLength(1);
-    await world.keeper.look(true);
+    await world.keeper.tryAll();
     expect(world.calls).toHaveLength(2);
   });
 
@@ -301,7 +301,7 @@ describe('an interrupted download', () => {
     const answer = Promise.withResolvers<GoOn>();
     world.goOn = () => answer.promise;
     await world.keeper.follow(2);
-    const looks = [world.keeper.look(true), world.keeper.follow(2), world.keeper.follow(2)];
+    const looks = [world.keeper.tryAll(), world.keeper.follow(2), world.keeper.follow(2)];
     answer.resolve({ result: 'tried' });
     await Promise.all(looks);
     expect(world.calls).toHaveLength(1);
@@ -662,7 +662,7 @@ describe('a browser that was started again, and numbers its downloads anew,', ()
     await world.jobs.add(job({ key: 'b', downloadId: 7 }));
     world.downloads.items.clear();
     world.downloads.items.set(7, renumbered());
-    await world.keeper.follow(2, true);
+    await world.keeper.erased(2);
     expect((await world.jobs.all()).map(({ key }) => key)).toEqual(['b']);
   });
 });

@@ -60,17 +60,27 @@ export class JobKeeper {
     this.#deps.wakeAt(this.#deps.now() + STARTING_MS);
   }
 
-  /** Looks at a download that may have changed, or was erased, and does what its present state asks for. */
-  async follow(downloadId: number, isErased = false): Promise<void> {
+  /** Looks at a download that may have changed, and does what its present state asks for. */
+  async follow(downloadId: number): Promise<void> {
     const job = await this.#deps.jobs.ofDownload(downloadId);
-    if (job && isErased) this.#missed.set(job.key, 0);
     if (job) await this.#inTurn(job.key, false);
   }
 
-  /** Looks at all jobs. `isNow`: what waits is tried at once, since the network is back. */
-  async look(isNow = false): Promise<void> {
-    const jobs = await this.#deps.jobs.all();
-    await Promise.all(jobs.map(({ key }) => this.#inTurn(key, isNow)));
+  /** The same for one that was erased from the browser's list: it is not waited for. */
+  async erased(downloadId: number): Promise<void> {
+    const job = await this.#deps.jobs.ofDownload(downloadId);
+    if (job) this.#missed.set(job.key, 0);
+    if (job) await this.#inTurn(job.key, false);
+  }
+
+  /** Looks at all jobs. */
+  look(): Promise<void> {
+    return this.#all(false);
+  }
+
+  /** The same, and what waits is tried at once, since the network is back. */
+  tryAll(): Promise<void> {
+    return this.#all(true);
   }
 
   /** Tries an interrupted job at once, since the user wants it; gives the state that it is in then. */
@@ -106,6 +116,11 @@ export class JobKeeper {
     });
     wakeAt(now() + FIRST_BYTES_LOOK_MS);
     return true;
+  }
+
+  async #all(isNow: boolean): Promise<void> {
+    const jobs = await this.#deps.jobs.all();
+    await Promise.all(jobs.map(({ key }) => this.#inTurn(key, isNow)));
   }
 
   #inTurn(key: string, isNow: boolean): Promise<void> {
@@ -144,7 +159,7 @@ export class JobKeeper {
     const job = { ...asked, ...kept };
     if (download.state === 'complete') {
       if (isAsLong(download, job)) return this.#finish(job, download);
-      return this.#isBroken(job, { ...download, error: OTHER_FILE }, isNow);
+      return this.#afterBreak(job, { ...download, error: OTHER_FILE }, isNow);
     }
     if (spare && isBetter(spare, download, job) && (await this.#backToSpare(job, download))) return;
     if (download.paused && !job.isHeld) {
@@ -156,17 +171,17 @@ export class JobKeeper {
     if (download.paused && (download.error ?? 'USER_CANCELED') === 'USER_CANCELED')
       return this.#letGo(job, download);
     if (job.isHeld && !download.paused) await this.#deps.jobs.change(key, { isHeld: undefined });
-    if (download.state === 'in_progress') return this.#isRunning(job, download, spare);
+    if (download.state === 'in_progress') return this.#whileRunning(job, download, spare);
     if (download.error === 'USER_CANCELED') return this.#forget(job, spare);
-    if (isUnwritable(download)) return this.#isUnwritable(job, download);
-    await this.#isBroken(job, download, isNow);
+    if (isUnwritable(download)) return this.#afterUnwritable(job, download);
+    await this.#afterBreak(job, download, isNow);
   }
 
   /**
    * The room may have gone to what the add-on itself began beside another one: that one goes on then. What is
    * forbidden is lost.
    */
-  async #isUnwritable(job: Job, download: Download): Promise<void> {
+  async #afterUnwritable(job: Job, download: Download): Promise<void> {
     if (await this.#backToSpare(job, download)) return;
     const interruption = this.#newInterruption(job, download);
     const isLost = FORBIDDEN.test(interruption.problem);
@@ -211,7 +226,7 @@ export class JobKeeper {
     return interruption && { ...interruption, ...awakeWait(interruption, this.#deps.now()) };
   }
 
-  async #isRunning(job: Job, download: Download, spare: Download | undefined): Promise<void> {
+  async #whileRunning(job: Job, download: Download, spare: Download | undefined): Promise<void> {
     const { jobs, downloads, continuation, now, wakeAt } = this.#deps;
     const bytes = Math.max(job.bytes, download.bytesReceived);
     const bytesAtMs = bytes > job.bytes ? now() : job.bytesAtMs;
@@ -282,7 +297,7 @@ export class JobKeeper {
     });
   }
 
-  async #isBroken(job: Job, download: Download, isNow: boolean): Promise<void> {
+  async #afterBreak(job: Job, download: Download, isNow: boolean): Promise<void> {
     const { interruption } = job;
     const isNew = interruption === undefined || download.bytesReceived > interruption.bytes;
     if (isNew) return this.#interrupt(job, download);
