@@ -71,7 +71,10 @@ export function parseGetTarget(rawTarget: string): Result<GetRequest> {
   return ok({ url: url.value, options: options.value });
 }
 
-/** An address in a form that has a query of its own, as it stands, and something behind it: whose that is nobody knows. */
+/**
+ * An address in a form that has a query of its own, as it stands, and something behind it: whose that is
+ * nobody knows.
+ */
 const UNENCODED = /(?:^|&)url=[^&]*[?][^&]*&/;
 
 function parseGetForm(query: string): Result<GetRequest> {
