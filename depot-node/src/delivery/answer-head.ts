@@ -3,6 +3,7 @@ import { LonghaulError, type OriginUrl } from '@longhaul/shared';
 import { isFromBeginning, mayBeLed, onlyLooks } from '../door/asked-part.ts';
 import { headersToClient, ownHeaders } from '../door/client-headers.ts';
 import type { Job } from '../jobs/job-memory.ts';
+import { firstByteOf } from '../origin/asked-range.ts';
 import { readRetryAfter } from '../origin/joined-part.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
 import { dispositionFor, isNamedAlike } from './download-name.ts';
@@ -194,6 +195,5 @@ function isPartOf({ headers: { range } }: Pick<IncomingMessage, 'headers'>, head
   if (head.headers['content-type']?.toLowerCase().startsWith('multipart/byteranges'))
     return range.includes(',');
   const part = readContentRange(head.headers);
-  const from = /^bytes=([0-9]+)-[0-9]*$/.exec(range)?.[1];
-  return part !== undefined && (from === undefined || part.startByte === Number(from));
+  return part !== undefined && part.startByte === (firstByteOf(range) ?? part.startByte);
 }

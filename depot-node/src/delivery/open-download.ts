@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared';
-import { isFromBeginning, mayBeLed, NAMES_VERSION } from '../door/asked-part.ts';
+import { isFromBeginning, mayBeLed } from '../door/asked-part.ts';
 import { firstBlockBytes } from '../lanes/block-sizes.ts';
 import type { AskedBlock } from '../lanes/lane-transfer.ts';
 import type { LanesConfig } from '../lanes/lanes-config.ts';
+import { openEndedFrom, rangeOf } from '../origin/asked-range.ts';
 import type { BlockBook } from '../origin/block-book.ts';
 import { type AskedTimes, timesOf, waitedMs } from '../origin/conversation.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
-import { headersToOrigin } from '../origin/origin-headers.ts';
+import { headersToOrigin, OF_CHANGE, OF_VERSION } from '../origin/origin-headers.ts';
 import {
   type AnswerHead,
   isBeingWritten,
@@ -121,7 +122,7 @@ async function openAnyVersion(
   const isBeside = block !== undefined && running.connectionsBeside(download, block.startByte) > 0;
   const isForOne = mayLapse || isBeside || blockBook.isUnfit(target.url, target.client, between(best));
   const asked = isForOne ? undefined : block;
-  const forBlock = asked && requestWith(headersForBlock(asked));
+  const forBlock = asked && requestWith(headersForFirstBlock(asked));
   const ask = (requestFor: RequestFor, isBlock: boolean) =>
     firstAnswer(components, request, download, { requestFor, isBlock, mayAskItself }, signal);
   const over = (answer: FetchedAnswer, requestFor: RequestFor) => (own: AbortSignal) =>
@@ -187,9 +188,9 @@ function openingOfBlock(
   };
 }
 
-/** What asks for a first block, over a connection that goes on as the first lane. */
-function headersForBlock({ startByte, endByte }: Part) {
-  return { range: `bytes=${startByte}-${endByte - 1}`, connection: 'keep-alive' };
+/** What asks for a first block, of whatever version, over a connection that goes on as the first lane. */
+function headersForFirstBlock(block: Part) {
+  return { range: rangeOf(block), connection: 'keep-alive' };
 }
 
 /** An answer to the client's own request. */
@@ -202,9 +203,6 @@ function openingOf({ method, headers: asked }: ClientRequest, answer: FetchedAns
   return { answer, asked, head, representation, part, waitedMs: waited, firstBlock: undefined };
 }
 
-/** What a client makes an answer depend on, beside the version that it goes on with. */
-const CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
-
 /**
  * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all
  * from a byte on. The answer to the block tells the file's size and version. `undefined` where the client's
@@ -215,12 +213,12 @@ function firstBlock(
   { lanes }: TicketClaims,
   blockBytes: number,
 ): Part | undefined {
-  const from = /^bytes=([0-9]{1,15})-$/.exec(headers.range ?? 'bytes=0-')?.[1];
+  const startByte = openEndedFrom(headers.range ?? 'bytes=0-');
   // A version would mean something else with a block of the whole than with the whole.
-  const conditions = headers.range === undefined ? [...CONDITIONS, ...NAMES_VERSION] : CONDITIONS;
+  const conditions = headers.range === undefined ? [...OF_CHANGE, ...OF_VERSION] : OF_CHANGE;
   const isConditional = conditions.some((name) => headers[name] !== undefined);
-  if (method !== 'GET' || lanes <= 1 || from === undefined || isConditional) return undefined;
-  return { startByte: Number(from), endByte: Number(from) + blockBytes };
+  if (method !== 'GET' || lanes <= 1 || startByte === undefined || isConditional) return undefined;
+  return { startByte, endByte: startByte + blockBytes };
 }
 
 /**

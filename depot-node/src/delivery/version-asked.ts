@@ -53,7 +53,7 @@ export function namesOtherVersion(
 }
 
 /** Whether two answers name the same version, or none. */
-export function isSameVersion(one: Validators, other: Validators): boolean {
+export function namesSameVersion(one: Validators, other: Validators): boolean {
   if (one.etag !== undefined || other.etag !== undefined) return one.etag === other.etag;
   return one['last-modified'] === other['last-modified'];
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { TicketClaims } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
 import { isLaterPart, namesVersion } from '../door/asked-part.ts';
-import { isSameVersion, namesOtherVersion, type Validators } from './version-asked.ts';
+import { namesOtherVersion, namesSameVersion, type Validators } from './version-asked.ts';
 
 /** How long a wrong file is remembered of its job: as long as tickets live, by whose addresses browsers resume. */
 const JOB_REMEMBERED_MS = 604_800_000;
@@ -70,7 +70,8 @@ export class WrongFiles {
 
   /** Takes note that a client has all of a file, and nothing was wrong with it. */
   noteWhole(file: FileOfClient, { validators }: GivenFile): void {
-    for (const note of this.#of(file)) note.isReplaced ||= !isSameVersion(note.wrong.validators, validators);
+    for (const note of this.#of(file))
+      note.isReplaced ||= !namesSameVersion(note.wrong.validators, validators);
   }
 
   #of(file: FileOfClient): readonly Note[] {

@@ -1,17 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '@longhaul/shared';
+import { OF_VERSION } from '../origin/origin-headers.ts';
 
 /** What a client asks for. */
 interface Asked {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** By what a client names the version that it goes on with. */
-export const NAMES_VERSION = ['if-match', 'if-unmodified-since', 'if-range'] as const;
-
 /** Whether a client names the version that it goes on with. */
 export function namesVersion(asked: IncomingHttpHeaders): boolean {
-  return NAMES_VERSION.some((name) => asked[name] !== undefined);
+  return OF_VERSION.some((name) => asked[name] !== undefined);
 }
 
 /** Whether a client asks for a part that does not begin with the file. */

@@ -53,7 +53,7 @@ export function joinedPart(answer: VersionHead, representation: Representation, 
   // The whole file instead of a part, or a part that no longer exists: If-Range did not hold.
   const isChanged = statusCode === 200 || statusCode === 412 || statusCode === 416;
   const part = isChanged ? undefined : readPart(answer);
-  if (isChanged || (part && !isSameVersion(part.sizeBytes, headers, representation)))
+  if (isChanged || (part && !isPartOfVersion(part.sizeBytes, headers, representation)))
     return refuse('origin-changed', `the origin answered ${statusCode}`);
   const { startByte = -1, endByte = -1 } = part ?? {};
   const isEnough = endByte === asked.endByte || endByte - startByte >= LEAST_PART_BYTES;
@@ -68,7 +68,7 @@ export function joinedPart(answer: VersionHead, representation: Representation, 
  * Whether a part is of this version. After `If-Range` a server leaves out what the asker knows (RFC 9110
  * section 15.3.7), `Last-Modified` and `Content-Encoding` among it, but never the entity tag.
  */
-function isSameVersion(
+function isPartOfVersion(
   sizeBytes: number,
   headers: IncomingHttpHeaders,
   { validator, validatedBy, contentEncoding, sizeBytes: knownBytes }: Representation,

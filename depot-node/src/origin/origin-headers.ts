@@ -1,15 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hostHeader, type OriginUrl } from '@longhaul/shared';
 
-/** Headers that say which part or version of a file is wanted. */
-export const CONDITIONS = [
-  'range',
-  'if-match',
-  'if-none-match',
-  'if-modified-since',
-  'if-unmodified-since',
-  'if-range',
-] as const;
+/** By what a client names the version that it goes on with. */
+export const OF_VERSION = ['if-match', 'if-unmodified-since', 'if-range'] as const;
+
+/** What a client makes an answer depend on, beside the version that it goes on with. */
+export const OF_CHANGE = ['if-none-match', 'if-modified-since'] as const;
+
+const [IF_MATCH, ...OTHERS_OF_VERSION] = OF_VERSION;
+
+/** Headers that say which part or version of a file is wanted, in the order in which an origin is told them. */
+export const CONDITIONS = ['range', IF_MATCH, ...OF_CHANGE, ...OTHERS_OF_VERSION] as const;
 
 /**
  * Headers by which an origin chooses among the variants of a file: they go along with each request of a

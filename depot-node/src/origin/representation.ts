@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { firstByteOf, rangeOf } from './asked-range.ts';
 
 /** One version of a file: enough to ask for a part of it again, over any way, and to see that it is still the same. */
 export interface Representation {
@@ -77,8 +78,7 @@ const OF_THE_PART = new Set(['content-range', 'content-length', 'transfer-encodi
 export function asAsked(head: AnswerHead, range: string | undefined): AnswerHead {
   const part = head.statusCode === 206 ? readPart(head) : undefined;
   const isWhole = part?.startByte === 0 && part.endByte === part.sizeBytes;
-  const from = /^bytes=([0-9]+)-[0-9]*$/.exec(range ?? '')?.[1];
-  const isOther = range === undefined || (from !== undefined && Number(from) > 0);
+  const isOther = range === undefined || (firstByteOf(range) ?? 0) > 0;
   if (!isWhole || !isOther) return head;
   const length = String(part.sizeBytes);
   const { 'content-range': _, 'transfer-encoding': __, ...headers } = head.headers;
@@ -113,8 +113,8 @@ export function showsRanges({ statusCode, headers }: VersionHead): boolean {
 }
 
 /** The headers that ask for a part of exactly this version. */
-export function headersForPart({ validator }: Representation, { startByte, endByte }: Part) {
-  return { range: `bytes=${startByte}-${endByte - 1}`, 'if-range': validator };
+export function headersForPart({ validator }: Representation, part: Part) {
+  return { range: rangeOf(part), 'if-range': validator };
 }
 
 /** The same, over a connection that goes on as a lane. */
