@@ -20,7 +20,7 @@ import {
 } from '../origin/representation.ts';
 import type { DataPlane } from '../plane/data-plane.ts';
 import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
-import { between } from '../routes/route-book.ts';
+import { depotsBehind } from '../routes/route-book.ts';
 import { headOfAll, isCompressedForClient, sayingRanges, saysAsMuch } from './answer-head.ts';
 import { firstAnswer } from './first-answer.ts';
 import type { LastTargets } from './last-targets.ts';
@@ -120,7 +120,7 @@ async function openAnyVersion(
   const blockBytes = firstBlockBytes(best.promise, lanes);
   const block = firstBlock(request, target.ticket.claims, blockBytes);
   const isBeside = block !== undefined && running.connectionsBeside(download, block.startByte) > 0;
-  const isForOne = mayLapse || isBeside || blockBook.isUnfit(target.url, target.client, between(best));
+  const isForOne = mayLapse || isBeside || blockBook.isUnfit(target.url, target.client, depotsBehind(best));
   const asked = isForOne ? undefined : block;
   const forBlock = asked && requestWith(headersForFirstBlock(asked));
   const ask = (requestFor: RequestFor, isBlock: boolean) =>
@@ -152,7 +152,7 @@ async function openAnyVersion(
   if (signal.aborted || (opening !== 'useless' && !isKept)) whole.connection.reset();
   if (typeof trial !== 'string' && (opening === 'useless' || signal.aborted)) trial.connection.reset();
   signal.throwIfAborted();
-  if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, between(whole.route));
+  if (trial === 'unfit') blockBook.noteUnfit(target.url, target.client, depotsBehind(whole.route));
   if (opening === 'useless') return openingOf(request, whole);
   // Of files whose blocks say less the whole is asked for each time: who gets them by blocks alone would not
   // know their names.

@@ -12,7 +12,7 @@ export interface Route {
 }
 
 /** The depots between this one and the origin. */
-export function between({ chain }: Pick<Route, 'chain'>): readonly string[] {
+export function depotsBehind({ chain }: Pick<Route, 'chain'>): readonly string[] {
   return chain.slice(1);
 }
 
