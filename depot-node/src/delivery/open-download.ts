@@ -83,7 +83,7 @@ export async function openDownload(
   const { book, target } = download;
   const opening = first
     ? openingOf(request, { ...first, target, route: book.plan })
-    : await openAnyVersion(components, request, download, mayAskItself, signal);
+    : await openAnyVersion(components, { request, download, mayAskItself, signal });
   const verdict = judgeVersion(request.headers, opening.answer.head);
   if (verdict === 'asked') return opening;
   resetOpening(opening);
@@ -94,58 +94,84 @@ export async function openDownload(
   return openDownload(components, whole, download, undefined, signal, mayAskItself);
 }
 
+/** What is asked for a client, and for which download. */
+interface Question {
+  readonly request: ClientRequest;
+  readonly download: RunningDownload;
+  readonly mayAskItself: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A first block, and the request for it. */
+interface BlockQuestion {
+  readonly part: Part;
+  readonly requestFor: RequestFor;
+}
+
 /**
  * Asks for what the client wants; for its first block where the plan has lanes, the job has one connection,
  * and address and file last. An origin that is not known to give blocks is asked for the whole before, which
  * goes on where it gives none.
  */
-async function openAnyVersion(
+async function openAnyVersion(components: OpenComponents, question: Question): Promise<Opening> {
+  const { request, download } = question;
+  const part = blockToAskFor(components, request, download);
+  const block = part && {
+    part,
+    requestFor: requestWith(components, request, headersForFirstBlock(part)),
+  };
+  const opening =
+    block && components.blockBook.isFit(download.target.url)
+      ? await askForBlock(components, question, block)
+      : 'useless';
+  return opening === 'useless' ? await askForWhole(components, question, block) : opening;
+}
+
+/** Asks for a first block alone: the origin is known to give blocks. */
+async function askForBlock(
   components: OpenComponents,
-  request: ClientRequest,
-  download: RunningDownload,
-  mayAskItself: boolean,
-  signal: AbortSignal,
+  { request, download, mayAskItself, signal }: Question,
+  { part, requestFor }: BlockQuestion,
+): Promise<Opening | 'useless'> {
+  const { fetcher, blockBook } = components;
+  const asked = { requestFor, isBlock: true, mayAskItself };
+  const first = await firstAnswer(components, request, download, asked, signal);
+  const answer = await unhurried(first, part, overWayOf(first, fetcher, requestFor), signal);
+  if (signal.aborted) answer.connection.reset();
+  signal.throwIfAborted();
+  const opening = openingOfBlock(request, answer, part);
+  if (opening === 'useless') answer.connection.reset();
+  else if (opening.firstBlock) blockBook.noteFit(download.target.url);
+  return opening;
+}
+
+/** Asks as the client did, and for a first block beside that where the origin is not known to give any. */
+async function askForWhole(
+  components: OpenComponents,
+  question: Question,
+  block: BlockQuestion | undefined,
 ): Promise<Opening> {
-  const { plane, fetcher, lanes, blockBook, running } = components;
-  const { book, target, mayLapse } = download;
-  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const requestWith =
-    (extra: object): RequestFor =>
-    (url) => ({
-      method,
-      target: originTarget(url),
-      headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
-    });
-  const [best = book.plan] = book.routes();
-  const blockBytes = firstBlockBytes(best.promise, lanes);
-  const block = firstBlock(request, target.ticket.claims, blockBytes);
-  const isBeside = block !== undefined && running.connectionsBeside(download, block.startByte) > 0;
-  const isForOne = mayLapse || isBeside || blockBook.isUnfit(target.url, target.client, depotsBehind(best));
-  const asked = isForOne ? undefined : block;
-  const forBlock = asked && requestWith(headersForFirstBlock(asked));
-  const ask = (requestFor: RequestFor, isBlock: boolean) =>
-    firstAnswer(components, request, download, { requestFor, isBlock, mayAskItself }, signal);
-  const over = (answer: FetchedAnswer, requestFor: RequestFor) => (own: AbortSignal) =>
-    fetcher.overRoute(answer.route, answer.target, requestFor, own);
-  if (forBlock && blockBook.isFit(target.url)) {
-    const first = await ask(forBlock, true);
-    const answer = await unhurried(first, asked, over(first, forBlock), signal);
-    if (signal.aborted) answer.connection.reset();
-    signal.throwIfAborted();
-    const opening = openingOfBlock(request, answer, asked);
-    if (opening !== 'useless') {
-      if (opening.firstBlock) blockBook.noteFit(target.url);
-      return opening;
-    }
-    answer.connection.reset();
-  }
-  const whole = await ask(requestWith({}), false);
+  const { request, download, mayAskItself, signal } = question;
+  const asked = { requestFor: requestWith(components, request), isBlock: false, mayAskItself };
+  const whole = await firstAnswer(components, request, download, asked, signal);
   // Parts of a file do not say that all of it would come compressed.
   const isLed = mayAskItself && isFromBeginning(request) && isCompressedForClient(request, whole.head);
-  const isForBlocks = forBlock && !isLed && !isBeingWritten(whole.head);
-  if (!isForBlocks || blockBook.isFit(target.url)) return openingOf(request, whole);
-  const trial = await tryBlock(whole, asked, over(whole, forBlock), signal);
-  const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, asked, whole.head);
+  const isForBlocks = block && !isLed && !isBeingWritten(whole.head);
+  return isForBlocks && !components.blockBook.isFit(download.target.url)
+    ? await askBesideWhole(components, question, whole, block)
+    : openingOf(request, whole);
+}
+
+/** Asks for a first block beside the answer with the whole, and goes on with what serves the client better. */
+async function askBesideWhole(
+  { fetcher, blockBook }: OpenComponents,
+  { request, download, signal }: Question,
+  whole: TimedAnswer,
+  { part, requestFor }: BlockQuestion,
+): Promise<Opening> {
+  const { target } = download;
+  const trial = await tryBlock(whole, part, overWayOf(whole, fetcher, requestFor), signal);
+  const opening = typeof trial === 'string' ? 'useless' : openingOfBlock(request, trial, part, whole.head);
   // Not where redirects led to it, which lead to another address when that one gives no more, nor over other
   // depots, which would take in megabytes of it unread.
   const isKept = whole.target.url === target.url && whole.route.chain.length === 1;
@@ -158,6 +184,21 @@ async function openAnyVersion(
   // know their names.
   if (saysAsMuch(opening.answer.head, whole.head)) blockBook.noteFit(target.url);
   return isKept ? { ...opening, whole } : opening;
+}
+
+/** The client's request as the origin gets it, with these headers besides. */
+function requestWith({ plane }: OpenComponents, request: ClientRequest, extra: object = {}): RequestFor {
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  return (url) => ({
+    method,
+    target: originTarget(url),
+    headers: { ...headersToOrigin(request.headers, url, plane.ownId), ...extra },
+  });
+}
+
+/** Asks once more over the way of an answer. */
+function overWayOf({ route, target }: FetchedAnswer, fetcher: Fetcher, requestFor: RequestFor) {
+  return (signal: AbortSignal) => fetcher.overRoute(route, target, requestFor, signal);
 }
 
 /**
@@ -204,7 +245,24 @@ function openingOf({ method, headers: asked }: ClientRequest, answer: FetchedAns
 }
 
 /**
- * The first block to ask the origin for, where lanes may fetch the file: the client wants all of it, or all
+ * The first block to ask the origin for; `undefined` where lanes may not fetch the file, or blocks would not
+ * last: the address may lapse, the client has other connections for the same, or the origin gives no blocks.
+ */
+function blockToAskFor(
+  { lanes, blockBook, running }: OpenComponents,
+  request: ClientRequest,
+  download: RunningDownload,
+): Part | undefined {
+  const { book, target, mayLapse } = download;
+  const [best = book.plan] = book.routes();
+  const block = firstBlock(request, target.ticket.claims, firstBlockBytes(best.promise, lanes));
+  const isBeside = block !== undefined && running.connectionsBeside(download, block.startByte) > 0;
+  const isForOne = mayLapse || isBeside || blockBook.isUnfit(target.url, target.client, depotsBehind(best));
+  return isForOne ? undefined : block;
+}
+
+/**
+ * The first block of what a client wants, where lanes may fetch it: the client wants all of it, or all
  * from a byte on. The answer to the block tells the file's size and version. `undefined` where the client's
  * request goes to the origin as it is: the plan has no lanes, or the client asks for parts itself.
  */

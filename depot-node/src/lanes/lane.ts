@@ -309,7 +309,7 @@ export class Lane {
     watch: Stopwatch,
     read: (taker: BlockTaker) => Promise<void>,
   ): LaneFetch {
-    const { config, nowMs, onChunk, onMoved, onWhole, onFailed } = this.#components;
+    const { config, onWhole, onFailed } = this.#components;
     if (opened !== this.#opened) this.#greet(opened);
     this.#opened = opened;
     const isAhead = this.#fetches.length > 0;
@@ -331,12 +331,35 @@ export class Lane {
     if (isAhead || this.#isPaused) watch.stop();
     this.#fetches.push(fetch);
     block.fetches += 1;
+    read(this.#takerOf(fetch)).then(
+      () => {
+        if (!this.#fetches.includes(fetch)) return;
+        this.#end(fetch);
+        const behind = this.fetch;
+        const isInTheWay = behind?.isLost === true && !this.forecast.isSoonRead(behind);
+        if (isInTheWay || (!opened.connection.isOpen && !behind)) this.drop();
+        onWhole(fetch, this);
+      },
+      (thrown) => {
+        if (!this.#fetches.includes(fetch)) return;
+        // What brought this much was a working way.
+        if (fetch.atByte - fetch.fromByte >= config.leastBlockBytes) this.failures = 0;
+        this.drop();
+        onFailed(asLonghaulError(thrown), this, opened.connection.gaveBack);
+      },
+    );
+    return fetch;
+  }
+
+  /** Takes what comes of a block, and leaves it once the lane is no longer asked for it. */
+  #takerOf(fetch: LaneFetch): BlockTaker {
+    const { nowMs, onChunk, onMoved } = this.#components;
     const isHere = () => {
       const isAsked = this.#fetches.includes(fetch);
       if (isAsked) fetch.firstByteMs ??= fetch.watch.elapsedMs;
       return isAsked;
     };
-    const taker: BlockTaker = {
+    return {
       onChunk: (chunk) => {
         if (!isHere()) return;
         fetch.lastByteMs = fetch.watch.elapsedMs;
@@ -357,24 +380,6 @@ export class Lane {
         onMoved(fetch, bytes, wasHeldUp);
       },
     };
-    read(taker).then(
-      () => {
-        if (!this.#fetches.includes(fetch)) return;
-        this.#end(fetch);
-        const behind = this.fetch;
-        const isInTheWay = behind?.isLost === true && !this.forecast.isSoonRead(behind);
-        if (isInTheWay || (!opened.connection.isOpen && !behind)) this.drop();
-        onWhole(fetch, this);
-      },
-      (thrown) => {
-        if (!this.#fetches.includes(fetch)) return;
-        // What brought this much was a working way.
-        if (fetch.atByte - fetch.fromByte >= config.leastBlockBytes) this.failures = 0;
-        this.drop();
-        onFailed(asLonghaulError(thrown), this, opened.connection.gaveBack);
-      },
-    );
-    return fetch;
   }
 
   #end(fetch: LaneFetch): void {

@@ -171,12 +171,16 @@ export async function startRelayThread(
     restIfIdle();
     session?.onGivenAway?.(state);
   };
+  const takeId = () => {
+    const id = nextId;
+    nextId += 1;
+    return id;
+  };
   const add = (
     command: FlowCommand | Omit<SecureCommand, 'id'> | Omit<ListenCommand, 'id'>,
     running: Running,
   ) => {
-    const id = nextId;
-    nextId += 1;
+    const id = takeId();
     flows.set(id, running);
     port.ref();
     send({ ...command, id });
@@ -238,12 +242,13 @@ export async function startRelayThread(
   worker.unref();
   port.unref();
 
+  /** Ends a flow, a session or a listener that it still has. */
+  const cancel = (id: number) => {
+    if (alive && flows.has(id)) send({ type: 'cancel', id });
+  };
   const beginFlow = (command: FlowCommand, listener: FlowListener): StartedFlow => {
-    const id = add(command, { ...listener, descriptors: endsOf(command).map(descriptorOf) });
-    const cancel = () => {
-      if (alive && flows.has(id)) send({ type: 'cancel', id });
-    };
-    return { id, cancel };
+    const id = add(command, { ...listener, descriptors: endsOf(command).map(descriptorOfEnd) });
+    return { id, cancel: () => cancel(id) };
   };
 
   return {
@@ -251,8 +256,7 @@ export async function startRelayThread(
     begin: beginFlow,
     running: () => flows.size,
     openDigest: (algorithm) => {
-      const id = nextId;
-      nextId += 1;
+      const id = takeId();
       send({ type: 'digest-begin', id, algorithm });
       return {
         id,
@@ -278,12 +282,7 @@ export async function startRelayThread(
         onProgress: () => undefined,
         descriptors: [command.descriptor],
       });
-      return {
-        id,
-        stop: () => {
-          if (alive && flows.has(id)) send({ type: 'cancel', id });
-        },
-      };
+      return { id, stop: () => cancel(id) };
     },
     tell: (command) => {
       if (!alive) return;
@@ -294,8 +293,7 @@ export async function startRelayThread(
       if (alive) send({ type: 'rest' });
     },
     beginTls: async (command) => {
-      const id = nextId;
-      nextId += 1;
+      const id = takeId();
       port.ref();
       send({ ...command, type: 'begin', id });
       return begins.answerTo(id);
@@ -319,6 +317,6 @@ function endsOf(command: FlowCommand): readonly EndSpec[] {
   return command.type === 'answers' ? [command.source] : [command.source, command.sink];
 }
 
-function descriptorOf(end: EndSpec): number {
+function descriptorOfEnd(end: EndSpec): number {
   return typeof end === 'number' ? end : end.descriptor;
 }
