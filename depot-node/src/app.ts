@@ -4,7 +4,7 @@ import { asListenFailure, ConnectionLimiter, type StateFolder } from '@longhaul/
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
 import { createDataPaths } from './data-paths.ts';
-import type { RunningDownload } from './delivery/running-download.ts';
+import type { RunningDownload } from './delivery/download/running-download.ts';
 import type { MembershipState } from './directory/membership.ts';
 import { createDepotServer } from './door/depot-server.ts';
 import { createLegSampler } from './estimates/leg-sampler.ts';

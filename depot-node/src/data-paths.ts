@@ -1,8 +1,8 @@
 import { ok, type Result } from '@longhaul/shared';
 import type { DepotConfig } from './config.ts';
-import { LastTargets } from './delivery/last-targets.ts';
-import { type RunningDownload, RunningDownloads } from './delivery/running-download.ts';
-import { WrongFiles } from './delivery/wrong-files.ts';
+import { LastTargets } from './delivery/download/last-targets.ts';
+import { type RunningDownload, RunningDownloads } from './delivery/download/running-download.ts';
+import { WrongFiles } from './delivery/download/wrong-files.ts';
 import type { JobTable } from './jobs/job-table.ts';
 import { LaneMemory } from './lanes/lane-memory.ts';
 import { LanePlaces } from './lanes/lane-places.ts';

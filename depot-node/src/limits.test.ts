@@ -2,7 +2,7 @@ import { type IncomingMessage, type RequestListener, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { HEADERS } from '@longhaul/shared';
 import { afterEach, expect, test, vi } from 'vitest';
-import { ClientBody } from './delivery/client-body.ts';
+import { ClientBody } from './delivery/download/client-body.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
 import { exchangeText, fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';

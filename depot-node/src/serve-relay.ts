@@ -13,10 +13,10 @@ import {
   refuseThrown,
   type TicketClaims,
 } from '@longhaul/shared';
-import { ClientBody } from './delivery/client-body.ts';
-import { RunningDownload } from './delivery/running-download.ts';
+import { ClientBody } from './delivery/download/client-body.ts';
+import { RunningDownload } from './delivery/download/running-download.ts';
+import type { GivenFile, WrongFiles } from './delivery/download/wrong-files.ts';
 import { type ServeComponents, serveDownload } from './delivery/serve-download.ts';
-import type { GivenFile, WrongFiles } from './delivery/wrong-files.ts';
 import { isLaterPart, namesVersion } from './door/asked-part.ts';
 import { directAnswer, isBetterDirect } from './door/direct-answer.ts';
 import { type OpenedRequest, openRequest } from './door/open-request.ts';

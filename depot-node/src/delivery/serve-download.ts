@@ -6,11 +6,11 @@ import { refusalEvent } from '../door/refusal.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
 import type { AnswerHead } from '../origin/representation.ts';
 import { LinkedAbort } from '../racing/linked-abort.ts';
-import { answerHeaders, isPage, mayGiveClient, whyUnusable } from './answer-head.ts';
-import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './body-digest.ts';
 import { Delivery, type DeliveryComponents } from './delivery.ts';
-import { type Opening, openDownload, resetOpening } from './open-download.ts';
-import type { DownloadEnd, RunningDownload, RunningDownloads } from './running-download.ts';
+import { careFor, type DigestChoice, isWholeOnly, NO_CARE } from './download/body-digest.ts';
+import type { DownloadEnd, RunningDownload, RunningDownloads } from './download/running-download.ts';
+import { answerHeaders, isPage, mayGiveClient, whyUnusable } from './opening/answer-head.ts';
+import { type Opening, openDownload, resetOpening } from './opening/open-download.ts';
 
 /** What programs ask for to see whether parts can be asked for: downloaders one byte, Safari and its kin two. */
 const MOST_TRIED_BYTES = 2;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { canonicalOriginUrl, HEADERS, type LonghaulError } from '@longhaul/shared';
-import { ClientBody } from '../delivery/client-body.ts';
-import { sendPart } from '../delivery/send-part.ts';
+import { ClientBody } from '../delivery/download/client-body.ts';
+import { sendPart } from '../delivery/one-way/send-part.ts';
 import { headersToClient, SAFETY_HEADERS } from '../door/client-headers.ts';
 import { sendRefusal } from '../door/refusal.ts';
 import type { DataPlane } from '../plane/data-plane.ts';

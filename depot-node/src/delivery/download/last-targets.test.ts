@@ -1,7 +1,7 @@
 import type { OriginUrl, TicketClaims } from '@longhaul/shared';
 import { expect, test } from 'vitest';
-import type { Job } from '../jobs/job-memory.ts';
-import type { Target } from '../tickets/target.ts';
+import type { Job } from '../../jobs/job-memory.ts';
+import type { Target } from '../../tickets/target.ts';
 import { LastTargets } from './last-targets.ts';
 
 const jobOf = (id: string, hasWorked = true): Job => ({ id, hasWorked, bytes: 0, connections: 1, active: 1 });

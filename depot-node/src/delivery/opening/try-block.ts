@@ -1,8 +1,8 @@
 import { isWayFailure } from '@longhaul/shared';
-import { thinks, thoughtMs } from '../origin/conversation.ts';
-import { joinedPart } from '../origin/joined-part.ts';
-import { type Part, type Representation, readPart, readRepresentation } from '../origin/representation.ts';
-import type { TimedAnswer } from '../routes/fetcher.ts';
+import { thinks, thoughtMs } from '../../origin/conversation.ts';
+import { joinedPart } from '../../origin/joined-part.ts';
+import { type Part, type Representation, readPart, readRepresentation } from '../../origin/representation.ts';
+import type { TimedAnswer } from '../../routes/fetcher.ts';
 
 /** A block that is asked for beside another answer has so many times what the way of that took ... */
 const PATIENCE_TIMES = 2;

@@ -1,6 +1,6 @@
 import type { LonghaulError } from '@longhaul/shared';
-import { OriginBusy } from '../origin/joined-part.ts';
-import type { FetchedAnswer } from '../routes/fetcher.ts';
+import { OriginBusy } from '../../origin/joined-part.ts';
+import type { FetchedAnswer } from '../../routes/fetcher.ts';
 
 /**
  * Blocks that have come before an origin is taken for one that gives all of them: links that are good for

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, originTarget, type TicketClaims } from '@longhaul/shared';
-import { isFromBeginning, mayBeLed } from '../door/asked-part.ts';
-import { firstBlockBytes } from '../lanes/block-sizes.ts';
-import type { AskedBlock } from '../lanes/lane-transfer.ts';
-import type { LanesConfig } from '../lanes/lanes-config.ts';
-import { openEndedFrom, rangeOf } from '../origin/asked-range.ts';
-import type { BlockBook } from '../origin/block-book.ts';
-import { type AskedTimes, timesOf, waitedMs } from '../origin/conversation.ts';
-import type { OriginAnswer } from '../origin/origin-connection.ts';
-import { headersToOrigin, OF_CHANGE, OF_VERSION } from '../origin/origin-headers.ts';
+import { isFromBeginning, mayBeLed } from '../../door/asked-part.ts';
+import { firstBlockBytes } from '../../lanes/block-sizes.ts';
+import type { AskedBlock } from '../../lanes/lane-transfer.ts';
+import type { LanesConfig } from '../../lanes/lanes-config.ts';
+import { openEndedFrom, rangeOf } from '../../origin/asked-range.ts';
+import type { BlockBook } from '../../origin/block-book.ts';
+import { type AskedTimes, timesOf, waitedMs } from '../../origin/conversation.ts';
+import type { OriginAnswer } from '../../origin/origin-connection.ts';
+import { headersToOrigin, OF_CHANGE, OF_VERSION } from '../../origin/origin-headers.ts';
 import {
   type AnswerHead,
   isBeingWritten,
@@ -17,16 +17,16 @@ import {
   readPart,
   readRepresentation,
   type VersionHead,
-} from '../origin/representation.ts';
-import type { DataPlane } from '../plane/data-plane.ts';
-import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
-import { depotsBehind } from '../routes/route-book.ts';
+} from '../../origin/representation.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import type { FetchedAnswer, Fetcher, RequestFor, TimedAnswer } from '../../routes/fetcher.ts';
+import { depotsBehind } from '../../routes/route-book.ts';
+import type { LastTargets } from '../download/last-targets.ts';
+import type { RunningDownload, RunningDownloads } from '../download/running-download.ts';
+import { judgeVersion } from '../download/version-asked.ts';
 import { headOfAll, isCompressedForClient, sayingRanges, saysAsMuch } from './answer-head.ts';
 import { firstAnswer } from './first-answer.ts';
-import type { LastTargets } from './last-targets.ts';
-import type { RunningDownload, RunningDownloads } from './running-download.ts';
 import { tryBlock, unhurried } from './try-block.ts';
-import { judgeVersion } from './version-asked.ts';
 
 interface OpenComponents {
   readonly plane: DataPlane;

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError, type OriginUrl } from '@longhaul/shared';
-import { isFromBeginning, mayBeLed, onlyLooks } from '../door/asked-part.ts';
-import { headersToClient, ownHeaders } from '../door/client-headers.ts';
-import type { Job } from '../jobs/job-memory.ts';
-import { firstByteOf } from '../origin/asked-range.ts';
-import { readRetryAfter } from '../origin/joined-part.ts';
-import { type AnswerHead, type Part, readContentRange, readPart } from '../origin/representation.ts';
+import { isFromBeginning, mayBeLed, onlyLooks } from '../../door/asked-part.ts';
+import { headersToClient, ownHeaders } from '../../door/client-headers.ts';
+import type { Job } from '../../jobs/job-memory.ts';
+import { firstByteOf } from '../../origin/asked-range.ts';
+import { readRetryAfter } from '../../origin/joined-part.ts';
+import { type AnswerHead, type Part, readContentRange, readPart } from '../../origin/representation.ts';
 import { dispositionFor, isNamedAlike } from './download-name.ts';
 
 /** What describes one part only, and not the file or the part that the client gets. */

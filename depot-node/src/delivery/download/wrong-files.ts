@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TicketClaims } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
-import { isLaterPart, namesVersion } from '../door/asked-part.ts';
+import { isLaterPart, namesVersion } from '../../door/asked-part.ts';
 import { namesOtherVersion, namesSameVersion, type Validators } from './version-asked.ts';
 
 /** How long a wrong file is remembered of its job: as long as tickets live, by whose addresses browsers resume. */

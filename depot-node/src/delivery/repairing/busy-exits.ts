@@ -1,6 +1,6 @@
 import { formatAuthority, type OriginPlace } from '@longhaul/shared';
-import type { OriginBusy } from '../origin/joined-part.ts';
-import { exitOf, type Route } from '../routes/route-book.ts';
+import type { OriginBusy } from '../../origin/joined-part.ts';
+import { exitOf, type Route } from '../../routes/route-book.ts';
 
 /** How long an origin is to be left alone. */
 export interface OriginRest {

@@ -1,11 +1,11 @@
 import { type Duplex, PassThrough } from 'node:stream';
-import type { KnownPrefix } from '../digests/running-digest.ts';
-import type { BodyRead, TakenBody } from '../origin/exchange.ts';
-import type { OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
-import { LinkedAbort } from '../racing/linked-abort.ts';
-import type { BodyEnd, BodyOptions, BodyOutcome, ChoosingRelay } from '../relay/relay-plane.ts';
-import { endConnection, resetConnection } from '../sockets/reset.ts';
-import type { ClientBody } from './client-body.ts';
+import type { KnownPrefix } from '../../digests/running-digest.ts';
+import type { BodyRead, TakenBody } from '../../origin/exchange.ts';
+import type { OriginAnswer, OriginConnection } from '../../origin/origin-connection.ts';
+import { LinkedAbort } from '../../racing/linked-abort.ts';
+import type { BodyEnd, BodyOptions, BodyOutcome, ChoosingRelay } from '../../relay/relay-plane.ts';
+import { endConnection, resetConnection } from '../../sockets/reset.ts';
+import type { ClientBody } from '../download/client-body.ts';
 
 export interface PartOptions {
   readonly relay: ChoosingRelay;

@@ -1,9 +1,9 @@
-import type { CarrierListener, LaneCarrier, OpenCarrier } from '../lanes/lane-carrier.ts';
-import type { Part } from '../origin/representation.ts';
-import type { ReadAnswers } from '../relay/answer-reader.ts';
-import type { HeldCounters } from '../relay/held-count.ts';
-import type { BodyMerge, ChoosingRelay } from '../relay/relay-plane.ts';
-import type { ClientBody } from './client-body.ts';
+import type { CarrierListener, LaneCarrier, OpenCarrier } from '../../lanes/lane-carrier.ts';
+import type { Part } from '../../origin/representation.ts';
+import type { ReadAnswers } from '../../relay/answer-reader.ts';
+import type { HeldCounters } from '../../relay/held-count.ts';
+import type { BodyMerge, ChoosingRelay } from '../../relay/relay-plane.ts';
+import type { ClientBody } from '../download/client-body.ts';
 
 /** A relay thread that carries what lanes bring to a client. */
 interface ThreadCarrier {

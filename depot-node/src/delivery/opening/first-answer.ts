@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { LonghaulError } from '@longhaul/shared';
-import { isLaterPart, namesVersion } from '../door/asked-part.ts';
-import type { AnswerHead } from '../origin/representation.ts';
-import type { Fetcher, RequestFor, TimedAnswer } from '../routes/fetcher.ts';
+import { isLaterPart, namesVersion } from '../../door/asked-part.ts';
+import type { AnswerHead } from '../../origin/representation.ts';
+import type { Fetcher, RequestFor, TimedAnswer } from '../../routes/fetcher.ts';
+import type { LastTargets } from '../download/last-targets.ts';
+import type { RunningDownload } from '../download/running-download.ts';
+import { judgeVersion } from '../download/version-asked.ts';
 import { whyUnusable } from './answer-head.ts';
-import type { LastTargets } from './last-targets.ts';
-import type { RunningDownload } from './running-download.ts';
-import { judgeVersion } from './version-asked.ts';
 
 interface FirstAnswerComponents {
   readonly fetcher: Fetcher;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { LonghaulError } from '@longhaul/shared';
-import { strongValidator } from '../origin/representation.ts';
-import { flushed } from '../relay/prepare-ends.ts';
-import type { BodyWatcher } from '../relay/relay-plane.ts';
-import { endConnection, resetConnection } from '../sockets/reset.ts';
+import { strongValidator } from '../../origin/representation.ts';
+import { flushed } from '../../relay/prepare-ends.ts';
+import type { BodyWatcher } from '../../relay/relay-plane.ts';
+import { endConnection, resetConnection } from '../../sockets/reset.ts';
 import { type BodyCare, NO_CARE } from './body-digest.ts';
 
 export type ClientState = 'ready' | 'left' | 'stalled';

@@ -1,7 +1,7 @@
 import { LonghaulError } from '@longhaul/shared';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { OriginBusy } from '../origin/joined-part.ts';
-import type { FetchedAnswer } from '../routes/fetcher.ts';
+import { OriginBusy } from '../../origin/joined-part.ts';
+import type { FetchedAnswer } from '../../routes/fetcher.ts';
 import { KeptWhole } from './kept-whole.ts';
 
 const REFUSED = new LonghaulError('origin-bad-answer');

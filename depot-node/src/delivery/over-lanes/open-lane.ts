@@ -1,17 +1,17 @@
 import type { Duplex } from 'node:stream';
 import { type Chain, isSameChain, isWayFailure } from '@longhaul/shared';
-import type { WatchedLeg } from '../estimates/leg-sampler.ts';
-import type { NewConnection } from '../lanes/lane.ts';
-import type { LaneView } from '../lanes/lane-transfer.ts';
-import type { LanesConfig } from '../lanes/lanes-config.ts';
-import type { OpenStream } from '../origin/origin-connection.ts';
-import type { DataPlane } from '../plane/data-plane.ts';
-import { tryInTurn } from '../racing/try-in-turn.ts';
-import type { FetchedAnswer, Fetcher } from '../routes/fetcher.ts';
-import type { Route, RouteBook } from '../routes/route-book.ts';
-import { resetConnection } from '../sockets/reset.ts';
+import type { WatchedLeg } from '../../estimates/leg-sampler.ts';
+import type { NewConnection } from '../../lanes/lane.ts';
+import type { LaneView } from '../../lanes/lane-transfer.ts';
+import type { LanesConfig } from '../../lanes/lanes-config.ts';
+import type { OpenStream } from '../../origin/origin-connection.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import { tryInTurn } from '../../racing/try-in-turn.ts';
+import type { FetchedAnswer, Fetcher } from '../../routes/fetcher.ts';
+import type { Route, RouteBook } from '../../routes/route-book.ts';
+import { resetConnection } from '../../sockets/reset.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 import type { QuestionsAhead } from './questions-ahead.ts';
-import type { RunningDownload } from './running-download.ts';
 
 export interface OpenLaneComponents {
   readonly plane: Pick<DataPlane, 'steadyMs'>;

@@ -1,5 +1,5 @@
 import { LonghaulError, type OriginUrl, ok, type Result, refuse } from '@longhaul/shared';
-import { type KnownPrefix, SkippedPrefix } from '../digests/running-digest.ts';
+import { type KnownPrefix, SkippedPrefix } from '../../digests/running-digest.ts';
 import {
   AddressRefused,
   busyOrigin,
@@ -7,7 +7,7 @@ import {
   isSameAnswer,
   isWholeOf,
   joinedPart,
-} from '../origin/joined-part.ts';
+} from '../../origin/joined-part.ts';
 import {
   type AnswerHead,
   endsWithConnection,
@@ -17,9 +17,9 @@ import {
   type Representation,
   readPart,
   showsRanges,
-} from '../origin/representation.ts';
-import type { RequestFor } from '../routes/fetcher.ts';
-import type { RunningDownload } from './running-download.ts';
+} from '../../origin/representation.ts';
+import type { RequestFor } from '../../routes/fetcher.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 
 /** How much may be fetched again of a download whose rest cannot be asked for alone. */
 export interface AgainLimits {

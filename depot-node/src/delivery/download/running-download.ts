@@ -6,16 +6,16 @@ import {
   type LonghaulError,
   originHref,
 } from '@longhaul/shared';
-import type { KnownPrefix } from '../digests/running-digest.ts';
-import { LegSummaries } from '../estimates/leg-summaries.ts';
-import type { Job } from '../jobs/job-memory.ts';
-import type { AskedBlock, LaneView } from '../lanes/lane-transfer.ts';
-import type { AskedTimes } from '../origin/conversation.ts';
-import type { Part, Representation } from '../origin/representation.ts';
-import type { BreakReason } from '../plane/events.ts';
-import type { FetchedAnswer } from '../routes/fetcher.ts';
-import { RouteBook } from '../routes/route-book.ts';
-import type { Target } from '../tickets/target.ts';
+import type { KnownPrefix } from '../../digests/running-digest.ts';
+import { LegSummaries } from '../../estimates/leg-summaries.ts';
+import type { Job } from '../../jobs/job-memory.ts';
+import type { AskedBlock, LaneView } from '../../lanes/lane-transfer.ts';
+import type { AskedTimes } from '../../origin/conversation.ts';
+import type { Part, Representation } from '../../origin/representation.ts';
+import type { BreakReason } from '../../plane/events.ts';
+import type { FetchedAnswer } from '../../routes/fetcher.ts';
+import { RouteBook } from '../../routes/route-book.ts';
+import type { Target } from '../../tickets/target.ts';
 import type { ClientBody } from './client-body.ts';
 import type { GivenFile } from './wrong-files.ts';
 

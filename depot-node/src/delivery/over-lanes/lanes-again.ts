@@ -1,12 +1,12 @@
 import { type OriginUrl, originHref } from '@longhaul/shared';
-import { firstBlockBytes } from '../lanes/block-sizes.ts';
-import type { AskedBlock } from '../lanes/lane-transfer.ts';
-import type { LanesConfig } from '../lanes/lanes-config.ts';
-import { type AskedTimes, thinks, timesOf } from '../origin/conversation.ts';
-import { LEAST_PART_BYTES } from '../origin/joined-part.ts';
-import { type Part, readPart } from '../origin/representation.ts';
-import type { TimedAnswer } from '../routes/fetcher.ts';
-import type { RunningDownload } from './running-download.ts';
+import { firstBlockBytes } from '../../lanes/block-sizes.ts';
+import type { AskedBlock } from '../../lanes/lane-transfer.ts';
+import type { LanesConfig } from '../../lanes/lanes-config.ts';
+import { type AskedTimes, thinks, timesOf } from '../../origin/conversation.ts';
+import { LEAST_PART_BYTES } from '../../origin/joined-part.ts';
+import { type Part, readPart } from '../../origin/representation.ts';
+import type { TimedAnswer } from '../../routes/fetcher.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 
 /**
  * So much has to be left for lanes to begin again, and to have come since they did so last: a second of 64

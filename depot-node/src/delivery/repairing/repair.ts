@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isWayFailure, LonghaulError } from '@longhaul/shared';
-import type { KnownPrefix } from '../digests/running-digest.ts';
-import { isOutdated, OriginBusy } from '../origin/joined-part.ts';
-import { StillAtWork } from '../origin/still-at-work.ts';
-import { tryInTurn } from '../racing/try-in-turn.ts';
-import type { Fetcher, TimedAnswer } from '../routes/fetcher.ts';
-import { exitOf, isReserve, type Route, type RouteBook } from '../routes/route-book.ts';
-import type { Target } from '../tickets/target.ts';
+import type { KnownPrefix } from '../../digests/running-digest.ts';
+import { isOutdated, OriginBusy } from '../../origin/joined-part.ts';
+import { StillAtWork } from '../../origin/still-at-work.ts';
+import { tryInTurn } from '../../racing/try-in-turn.ts';
+import type { Fetcher, TimedAnswer } from '../../routes/fetcher.ts';
+import { exitOf, isReserve, type Route, type RouteBook } from '../../routes/route-book.ts';
+import type { Target } from '../../tickets/target.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 import { BusyExits } from './busy-exits.ts';
 import { RepairTime, type RepairTimeLimits } from './repair-time.ts';
 import type { RestPlan } from './rest-plan.ts';
-import type { RunningDownload } from './running-download.ts';
 
 export interface RepairLimits extends RepairTimeLimits {
   /**

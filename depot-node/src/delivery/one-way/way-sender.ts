@@ -1,12 +1,12 @@
-import type { KnownPrefix } from '../digests/running-digest.ts';
-import { readPart } from '../origin/representation.ts';
-import type { DataPlane } from '../plane/data-plane.ts';
-import { LinkedAbort } from '../racing/linked-abort.ts';
-import type { FetchedAnswer } from '../routes/fetcher.ts';
-import { beginFailover } from './begin-failover.ts';
-import type { Repaired, Repairer } from './repair.ts';
-import type { RestPlan } from './rest-plan.ts';
-import type { RunningDownload } from './running-download.ts';
+import type { KnownPrefix } from '../../digests/running-digest.ts';
+import { readPart } from '../../origin/representation.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import { LinkedAbort } from '../../racing/linked-abort.ts';
+import type { FetchedAnswer } from '../../routes/fetcher.ts';
+import type { RunningDownload } from '../download/running-download.ts';
+import { beginFailover } from '../repairing/begin-failover.ts';
+import type { Repaired, Repairer } from '../repairing/repair.ts';
+import type { RestPlan } from '../repairing/rest-plan.ts';
 import { type PartEnd, type PartSender, type SendLimits, takePart } from './send-part.ts';
 import type { WayLimits, WayWatch } from './way-watch.ts';
 

@@ -1,7 +1,7 @@
 import type { Chain } from '@longhaul/shared';
-import type { DataPlane } from '../plane/data-plane.ts';
-import type { BreakReason } from '../plane/events.ts';
-import type { DownloadState, RunningDownload } from './running-download.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import type { BreakReason } from '../../plane/events.ts';
+import type { DownloadState, RunningDownload } from '../download/running-download.ts';
 
 /** What goes on behind a way that was left. */
 type GoesOn = Pick<Extract<DownloadState, { readonly is: 'sending' }>, 'answer' | 'prefix'>;

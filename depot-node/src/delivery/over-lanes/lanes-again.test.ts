@@ -1,10 +1,10 @@
 import { parseOriginUrl } from '@longhaul/shared';
 import { expect, test } from 'vitest';
-import { lanesSchema } from '../lanes/lanes-config.ts';
-import type { AskedTimes } from '../origin/conversation.ts';
-import type { TimedAnswer } from '../routes/fetcher.ts';
+import { lanesSchema } from '../../lanes/lanes-config.ts';
+import type { AskedTimes } from '../../origin/conversation.ts';
+import type { TimedAnswer } from '../../routes/fetcher.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 import { LanesAgain } from './lanes-again.ts';
-import type { RunningDownload } from './running-download.ts';
 
 const MB = 1_000_000;
 const parsed = parseOriginUrl('https://origin.example/file');

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { upstreamLeg, type WatchedLeg } from '../estimates/leg-sampler.ts';
-import type { LanesWork } from '../lanes/lane-transfer.ts';
-import type { DataPlane } from '../plane/data-plane.ts';
-import type { FetchedAnswer } from '../routes/fetcher.ts';
-import type { Route } from '../routes/route-book.ts';
-import type { RunningDownload } from './running-download.ts';
+import { upstreamLeg, type WatchedLeg } from '../../estimates/leg-sampler.ts';
+import type { LanesWork } from '../../lanes/lane-transfer.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import type { FetchedAnswer } from '../../routes/fetcher.ts';
+import type { Route } from '../../routes/route-book.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 import { type SlowOptions, watchForSlowness } from './slow-watch.ts';
 
 export interface WayLimits {

@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { LonghaulError } from '@longhaul/shared';
-import type { DigestAlgorithm, FlowDigest } from '../digests/flow-digest.ts';
-import { RunningDigest } from '../digests/running-digest.ts';
-import { type AnswerHead, showsRanges } from '../origin/representation.ts';
+import type { DigestAlgorithm, FlowDigest } from '../../digests/flow-digest.ts';
+import { RunningDigest } from '../../digests/running-digest.ts';
+import { type AnswerHead, showsRanges } from '../../origin/representation.ts';
 
 interface StatedDigest {
   readonly algorithm: DigestAlgorithm;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { VersionHead } from '../origin/representation.ts';
+import type { VersionHead } from '../../origin/representation.ts';
 
 /**
  * How an answer stands to the version that a client names in its conditions, to which an origin may pay no

@@ -1,7 +1,7 @@
 import { ticketPhase } from '@longhaul/shared';
 import { FairMap } from '@longhaul/shared/service';
-import type { Job } from '../jobs/job-memory.ts';
-import type { Target } from '../tickets/target.ts';
+import type { Job } from '../../jobs/job-memory.ts';
+import type { Target } from '../../tickets/target.ts';
 
 /** Where a file came from: an address that redirects led to, and by whose leave. */
 type LastTarget = Pick<Target, 'ticket' | 'url'>;

@@ -1,18 +1,18 @@
 import type { Duplex } from 'node:stream';
 import { formatAuthority } from '@longhaul/shared';
-import type { AheadBook } from '../origin/ahead-book.ts';
-import { AheadConnection } from '../origin/ahead-connection.ts';
-import type { Conversation } from '../origin/conversation.ts';
-import type { TakenBody } from '../origin/exchange.ts';
-import { type OpenStream, OriginConnection } from '../origin/origin-connection.ts';
-import type { Part } from '../origin/representation.ts';
-import type { DataPlane } from '../plane/data-plane.ts';
-import type { ReadAnswers } from '../relay/answer-reader.ts';
-import type { HeldCounters } from '../relay/held-count.ts';
-import type { FetchedAnswer } from '../routes/fetcher.ts';
-import { depotsBehind, type Route } from '../routes/route-book.ts';
+import type { AheadBook } from '../../origin/ahead-book.ts';
+import { AheadConnection } from '../../origin/ahead-connection.ts';
+import type { Conversation } from '../../origin/conversation.ts';
+import type { TakenBody } from '../../origin/exchange.ts';
+import { type OpenStream, OriginConnection } from '../../origin/origin-connection.ts';
+import type { Part } from '../../origin/representation.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import type { ReadAnswers } from '../../relay/answer-reader.ts';
+import type { HeldCounters } from '../../relay/held-count.ts';
+import type { FetchedAnswer } from '../../routes/fetcher.ts';
+import { depotsBehind, type Route } from '../../routes/route-book.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 import { carryByThread } from './carry-by-thread.ts';
-import type { RunningDownload } from './running-download.ts';
 
 export interface QuestionsComponents {
   readonly aheadBook: AheadBook;

@@ -1,20 +1,20 @@
 import { ERRORS, type ErrorCode, LonghaulError, originHref } from '@longhaul/shared';
-import { carryHere, type OpenCarrier } from '../lanes/lane-carrier.ts';
-import type { LaneMemory } from '../lanes/lane-memory.ts';
-import type { LanePlaces } from '../lanes/lane-places.ts';
-import { type AskedBlock, type LanesEnd, type LanesWork, runLanes } from '../lanes/lane-transfer.ts';
-import type { LanesConfig } from '../lanes/lanes-config.ts';
-import type { BlockBook } from '../origin/block-book.ts';
-import { type AskedTimes, thinks } from '../origin/conversation.ts';
-import { AddressRefused } from '../origin/joined-part.ts';
-import type { DataPlane } from '../plane/data-plane.ts';
-import type { LaneEvent } from '../plane/events.ts';
-import type { FetchedAnswer, RequestFor } from '../routes/fetcher.ts';
-import { depotsBehind } from '../routes/route-book.ts';
+import { carryHere, type OpenCarrier } from '../../lanes/lane-carrier.ts';
+import type { LaneMemory } from '../../lanes/lane-memory.ts';
+import type { LanePlaces } from '../../lanes/lane-places.ts';
+import { type AskedBlock, type LanesEnd, type LanesWork, runLanes } from '../../lanes/lane-transfer.ts';
+import type { LanesConfig } from '../../lanes/lanes-config.ts';
+import type { BlockBook } from '../../origin/block-book.ts';
+import { type AskedTimes, thinks } from '../../origin/conversation.ts';
+import { AddressRefused } from '../../origin/joined-part.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import type { LaneEvent } from '../../plane/events.ts';
+import type { FetchedAnswer, RequestFor } from '../../routes/fetcher.ts';
+import { depotsBehind } from '../../routes/route-book.ts';
+import type { RunningDownload } from '../download/running-download.ts';
 import type { KeptWhole } from './kept-whole.ts';
 import { hasBroughtSince, type OpenLaneComponents, openLane } from './open-lane.ts';
 import { QuestionsAhead, type QuestionsComponents } from './questions-ahead.ts';
-import type { RunningDownload } from './running-download.ts';
 
 interface LanesComponents extends QuestionsComponents, OpenLaneComponents {
   readonly plane: DataPlane;

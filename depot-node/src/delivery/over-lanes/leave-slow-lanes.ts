@@ -1,9 +1,9 @@
 import { type Chain, chainKey } from '@longhaul/shared';
-import type { LanesWork } from '../lanes/lane-transfer.ts';
-import type { DataPlane } from '../plane/data-plane.ts';
-import type { Route } from '../routes/route-book.ts';
-import type { DownloadState, RunningDownload } from './running-download.ts';
-import type { WayWatch } from './way-watch.ts';
+import type { LanesWork } from '../../lanes/lane-transfer.ts';
+import type { DataPlane } from '../../plane/data-plane.ts';
+import type { Route } from '../../routes/route-book.ts';
+import type { DownloadState, RunningDownload } from '../download/running-download.ts';
+import type { WayWatch } from '../one-way/way-watch.ts';
 
 /** Where lanes bring no more than so many times what the way brought that they left, the origin itself is slow. */
 const TELLING_GAIN = 1.5;
