@@ -10,7 +10,12 @@ import { BARE_REQUEST } from './bare-request.ts';
 
 /** What came of asking a master for a plan. */
 export type PlanReply =
-  | { readonly result: 'plan'; readonly plan: PlanAnswer }
+  | {
+      readonly result: 'plan';
+      readonly plan: PlanAnswer;
+      /** When it answered, by its own clock; left out where nothing says so. */
+      readonly answeredAtMs?: number | undefined;
+    }
   /** The master's own code, and its sentence for people. */
   | { readonly result: 'refused'; readonly code: string; readonly message: string }
   /** Something answers there, but not as a master does. */
@@ -37,7 +42,7 @@ export async function askMaster(
       ...BARE_REQUEST,
       signal,
     });
-    const { status } = response;
+    const { status, headers } = response;
     const answer: unknown = await response.json().catch(() => undefined);
     if (!response.ok) {
       const refusal = errorAnswerSchema.safeParse(answer);
@@ -47,7 +52,7 @@ export async function askMaster(
     }
     const plan = planAnswerSchema.safeParse(answer);
     return plan.success && hasWebAddresses(plan.data)
-      ? { result: 'plan', plan: plan.data }
+      ? { result: 'plan', plan: plan.data, answeredAtMs: Date.parse(headers.get('date') ?? '') || undefined }
       : { result: 'no-master', status };
   } catch {
     return { result: 'silent' };

@@ -38,8 +38,6 @@ export interface TunnelLead extends Planned {
 export type Lead = TunnelLead | (Planned & { readonly left: Left; readonly untilMs: number });
 
 const KEY = 'tunnels';
-/** A ticket is not used in its last minute: clocks differ. */
-const MARGIN_MS = 60_000;
 /** Another ticket is asked for so long before one that nobody has shown is over. */
 const UNUSED_MS = 180_000;
 /**
@@ -52,7 +50,7 @@ const MOST_SERVERS = 64;
 
 /** Until when a ticket opens tunnels: a depot where none began by then takes it no more. */
 export function goodUntilMs({ tunnel, isUsed }: TunnelLead): number {
-  return (isUsed ? tunnel.endsAtMs : tunnel.startBeforeMs) - MARGIN_MS;
+  return isUsed ? tunnel.endsAtMs : tunnel.startBeforeMs;
 }
 
 /** From when on another plan is asked for, while this one stands. */

@@ -14,10 +14,16 @@ export interface Tunnel {
   readonly proxy: { readonly host: string; readonly port: number };
   /** What the entry depot asks for, good for this one server. */
   readonly ticket: string;
-  /** A first connection begins before; further ones, where there was one, until the end. */
+  /**
+   * A first connection begins before; further ones, where there was one, until the end. Both by the clock of
+   * this machine, and a margin before the ticket's own.
+   */
   readonly startBeforeMs: number;
   readonly endsAtMs: number;
 }
+
+/** A ticket is not used in its last minute, or half of less time than two: clocks of depots differ. */
+const MARGIN_MS = 60_000;
 
 /** Where a tunnel leads: the server of an address, without its path, which nobody else learns. */
 export function serverOf(url: OriginUrl): OriginUrl {
@@ -31,6 +37,7 @@ export async function planTunnel(
   avoid: readonly string[],
   ask: typeof askMaster,
   signal: AbortSignal,
+  now: () => number,
 ): Promise<Tunnel | Left> {
   if (isLeftPrivate(server, settings.privateHosts)) return { why: 'private-host' };
   const order: PlanRequest = {
@@ -40,10 +47,15 @@ export async function planTunnel(
   };
   const reply = await ask(settings.master, order, signal);
   if (reply.result !== 'plan') return leftByMaster(reply);
-  const { plan } = reply;
+  const { plan, answeredAtMs = now() } = reply;
   const unfit = whyUnfitTunnel(plan, server, settings);
   const proxy = parseOriginUrl(plan.location);
-  const startBeforeMs = Date.parse(plan.startBefore);
+  // The clocks of users are wrong by more than tickets live: what counts is the time left when the master answered.
+  const useBeforeMs = (time: string): number => {
+    const leftMs = Date.parse(time) - answeredAtMs;
+    return now() + leftMs - Math.min(MARGIN_MS, leftMs / 2);
+  };
+  const startBeforeMs = useBeforeMs(plan.startBefore);
   if (unfit) return { why: unfit };
   if (!proxy.ok || !plan.ticket || Number.isNaN(startBeforeMs)) return { why: 'plan-unfit' };
   return {
@@ -53,6 +65,6 @@ export async function planTunnel(
     ticket: plan.ticket,
     startBeforeMs,
     // A master of before tells no end.
-    endsAtMs: Date.parse(plan.ticketEnds ?? plan.startBefore) || startBeforeMs,
+    endsAtMs: useBeforeMs(plan.ticketEnds ?? plan.startBefore) || startBeforeMs,
   };
 }

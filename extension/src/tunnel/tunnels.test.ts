@@ -14,6 +14,10 @@ const NOW_MS = Date.UTC(2026, 10, 21);
 const MINUTE_MS = 60_000;
 
 let nowMs: number;
+/** How far the client's clock is ahead of the master's. */
+let aheadMs: number;
+/** How long a plan may wait for its first request. */
+let startMs: number;
 /** What the master was asked. */
 let asked: { url: string; avoid?: readonly string[] | undefined }[];
 let greeted: string[];
@@ -30,16 +34,18 @@ const tunnelPlan = (url: string, entry = 'd1', patch: object = {}): PlanReply =>
   const parsed = parseOriginUrl(url);
   if (!parsed.ok) throw parsed.error;
   const { host, port } = parsed.value;
+  const answeredAtMs = nowMs - aheadMs;
   return {
     result: 'plan',
+    answeredAtMs,
     plan: plan({
       jobId: `job-${asked.length}`,
       masterUrl: `https://master.example/get/https/${host}:${port}/`,
       location: `https://${entry}.example:7000`,
       chain: [entry, 'd3'],
       ticket: `ticket-${asked.length}`,
-      startBefore: new Date(nowMs + 10 * MINUTE_MS).toISOString(),
-      ticketEnds: new Date(nowMs + 24 * 60 * MINUTE_MS).toISOString(),
+      startBefore: new Date(answeredAtMs + startMs).toISOString(),
+      ticketEnds: new Date(answeredAtMs + 24 * 60 * MINUTE_MS).toISOString(),
       ...patch,
     }),
   };
@@ -76,6 +82,8 @@ const tunnels = (patch: Partial<TunnelDependencies> = {}) =>
 
 beforeEach(() => {
   nowMs = NOW_MS;
+  aheadMs = 0;
+  startMs = 10 * MINUTE_MS;
   asked = [];
   greeted = [];
   standing = [];
@@ -583,6 +591,51 @@ describe('a request', () => {
     expect(await all.failed(FILE, true), 'while the master is silent').toBe(true);
     expect(await all.failed(FILE, false)).toBe(false);
   });
+});
+
+describe.each([
+  ['ten minutes ahead of', 10],
+  ['a day ahead of', 24 * 60],
+  ['ten minutes behind', -10],
+  ['a day behind', -24 * 60],
+])("where the clock is %s the master's", (_how, aheadMinutes) => {
+  /** As Chromium's script, which leads nothing by what is over. */
+  const chromium = () =>
+    tunnels({
+      isOneServerPerDepot: true,
+      introduce: async ({ untilMs }) => (nowMs < untilMs ? 'begun' : 'failed'),
+    });
+
+  beforeEach(() => {
+    aheadMs = aheadMinutes * MINUTE_MS;
+  });
+
+  it.each([600, 60, 5])('a tunnel is introduced that must begin within %i s, and stands', async (seconds) => {
+    startMs = seconds * 1_000;
+    await chromium().prepare(FILE);
+    expect(standing).toMatchObject([{ tunnel: { proxy: { host: 'd1.example' } } }]);
+    expect(standing[0]?.untilMs).toBe(nowMs + 60 * MINUTE_MS);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('a ticket is used as long as it is good, and no longer', async () => {
+    const all = tunnels();
+    await all.prepare(FILE);
+    expect(standing[0]?.untilMs).toBe(nowMs + 9 * MINUTE_MS);
+    expect((await all.wayFor(FILE))?.ticket).toBe('ticket-1');
+    reply = () => ({ result: 'silent' });
+    nowMs += (24 * 60 - 1) * MINUTE_MS - 1;
+    expect((await all.wayFor(FILE))?.ticket).toBe('ticket-1');
+    nowMs += 1;
+    expect(await all.wayFor(FILE)).toBeUndefined();
+  });
+});
+
+it('a tunnel goes by the own clock where the master tells no time', async () => {
+  reply = (url) => ({ ...tunnelPlan(url), answeredAtMs: undefined }) as PlanReply;
+  const all = tunnels();
+  await all.prepare(FILE);
+  expect(standing[0]?.untilMs).toBe(nowMs + 9 * MINUTE_MS);
 });
 
 describe('a ticket', () => {

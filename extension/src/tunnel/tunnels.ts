@@ -245,7 +245,7 @@ export class Tunnels {
 
   /** Puts what the master says; nothing where nobody wants to know any more. */
   async #learn(key: string, server: OriginUrl, avoid: Set<string>): Promise<void> {
-    const { askMaster, deadline, takesProxies } = this.#deps;
+    const { askMaster, deadline, now, takesProxies } = this.#deps;
     const [leads, set] = [await this.#leads, await this.#settings()];
     if (!set || !isChosen(server, set)) return;
     const { master } = set;
@@ -255,7 +255,7 @@ export class Tunnels {
     };
     let why: Left['why'] = 'depot-silent';
     for (let question = 0; question < MOST_QUESTIONS; question += 1) {
-      const way = await planTunnel(server, set, [...avoid], askMaster, deadline(PLAN_MS));
+      const way = await planTunnel(server, set, [...avoid], askMaster, deadline(PLAN_MS), now);
       if (!(await this.#isWanted(server, { master, way }))) return;
       if ('why' in way) return put(this.#leadWithout(way, master, leads.get(key)));
       if (await takesProxies()) {
