@@ -63,6 +63,19 @@ test('the next key waits beside the one that counts until it takes its place', a
   expect(statSync(join(folder, 'depot-key.pem')).mode & 0o777).toBe(0o600);
 });
 
+test('the next key is another one also where a crash has left the one that counts in its place', async () => {
+  const state = openStateFolder(folder);
+  loadIdentity('d1', state);
+  const taken = loadNextIdentity('d1', state);
+  const pem = state.read('depot-key.next.pem') ?? '';
+  await takeNextIdentity(state);
+  await state.save('depot-key.next.pem', pem);
+  expect(loadIdentity('d1', state).publicKey).toBe(taken.publicKey);
+  const next = loadNextIdentity('d1', state);
+  expect(next.publicKey).not.toBe(taken.publicKey);
+  expect(loadNextIdentity('d1', state).publicKey, 'which stays').toBe(next.publicKey);
+});
+
 test('a key is rotated once another one has taken its place, and not because its file is gone or damaged', async () => {
   const state = openStateFolder(folder);
   const identity = loadIdentity('d1', state);

@@ -48,6 +48,8 @@ export function identityForTrial(id: string, stateDir: string): Identity {
 
 /** The key pair that is to come after the one that counts, made by the first call. */
 export function loadNextIdentity(id: string, state: StateFolder): Identity {
+  // A process that ended while it took the last one has left it here, too.
+  if (state.read(NEXT_KEY_FILE) === state.read(KEY_FILE)) state.remove(NEXT_KEY_FILE);
   return identityOf(
     id,
     readKey(

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { freePort } from '../programs/free-port.ts';
@@ -56,6 +56,12 @@ test('a depot without the secret joins by a token, takes another key, and is out
   expect(readFileSync(keyFile, 'utf8')).not.toBe(before);
   await depot.said(/depot-not-joined.*start it again: its key was rotated/);
   process.kill(depot.pid, 'SIGKILL');
+  // As a crash leaves it that comes between the last two writes.
+  copyFileSync(keyFile, join(site, 'state', 'depot-key.next.pem'));
+  const second = readFileSync(keyFile, 'utf8');
+  const rotatedAgain = run('depot', ['rotate-key', ...withConfig]);
+  expect([rotatedAgain.status, rotatedAgain.stderr]).toEqual([0, '']);
+  expect(readFileSync(keyFile, 'utf8')).not.toBe(second);
   const again = await startServiceBy('node main.ts', 'depot', depotFile, { onTestFinished });
   await expect.poll(() => statesAt(master.url), { timeout: 60_000 }).toEqual(['pe up']);
 
