@@ -204,8 +204,11 @@ export function createMaster(deps: MasterDeps): Master {
     steadyMs,
     sayAgain: (nowMs) => masters.sayAgain(nowMs),
     onFailure: (error) => emit({ type: 'failed', error }),
-    onRestored: (restored, refused) => {
-      emit({ type: 'facts-restored', facts: restored });
+    onRestored: (restored, isSetAside) => {
+      const { outlived, refused } = restored;
+      emit({ type: 'facts-restored', facts: restored.facts });
+      if (isSetAside) emit({ type: 'facts-set-aside', facts: outlived });
+      if (outlived > 0) emit({ type: 'facts-refused', code: 'fact-outlived', from: 'file', facts: outlived });
       if (refused > 0) emit({ type: 'facts-refused', code: 'fact-malformed', from: 'file', facts: refused });
     },
   });

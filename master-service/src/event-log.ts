@@ -60,6 +60,10 @@ export function createEventLog(log: Logger, nowMs: () => number): EmitEvent {
     enrolment: (event) => log.info(fieldsOf(event), `enrolment: ${event.what}`),
     'keys-published': line('info', 'keys published'),
     'facts-restored': line('info', 'facts restored'),
+    'facts-set-aside': line(
+      'warn',
+      'what was known is too old by this clock: if that is wrong, set it right and start again',
+    ),
     'facts-refused': (event) => warnSeldom(event, ERRORS[event.code].message, event.code, event.from),
     'bus-connected': line('info', 'connected with other masters'),
     'bus-failed': (event) =>

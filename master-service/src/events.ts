@@ -110,6 +110,8 @@ export type MasterEvent =
   | { readonly type: 'bus-failed'; readonly code: ErrorCode; readonly detail: string | undefined }
   /** What earlier processes of this master had learned is known again. */
   | { readonly type: 'facts-restored'; readonly facts: number }
+  /** Hardly anything of what they had learned holds by the clock of now; it is kept for when that is set right. */
+  | { readonly type: 'facts-set-aside'; readonly facts: number }
   /** This machine's clock was set by so much; the time before goes on until depots say otherwise. */
   | { readonly type: 'clock-doubted'; readonly byMs: number }
   /** The time was set; what was learned is as old as before. */

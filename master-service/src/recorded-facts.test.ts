@@ -113,7 +113,11 @@ test('what is kept of it stands in facts.jsonl as recorded, byte for byte, and i
     expect(await readFile(join(dir, 'facts.jsonl'), 'utf8')).toBe(await readFile(FILE, 'utf8'));
     const again = new Facts({ kinds, source: 'one', epoch: 8 });
     const links = new LinkTable([], 1e6, again);
-    expect(new FactsFile(openStateFolder(dir)).restore(again, NOW)).toEqual({ facts: 9, refused: 0 });
+    expect(new FactsFile(openStateFolder(dir)).restore(again, NOW)).toEqual({
+      facts: 9,
+      outlived: 0,
+      refused: 0,
+    });
     expect(links.estimate('d2', 'd1', NOW)?.rttMs).toBe(40);
   } finally {
     await rm(dir, { recursive: true });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStateFolder, type StateFolder } from '@longhaul/shared/service';
@@ -8,9 +8,11 @@ import { OverlayClock } from '../clock/overlay-clock.ts';
 import type { FactKind } from './fact.ts';
 import { FactKeeper } from './fact-keeper.ts';
 import { Facts } from './facts.ts';
-import { FactsFile } from './facts-file.ts';
+import { FactsFile, type Restored } from './facts-file.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOW_MS = 1_795_000_000_000;
 const NOTE = {
   name: 'note',
   schema: z.string(),
@@ -124,4 +126,83 @@ test('how long the end may take follows what saving took, and is boundless befor
   await closed;
   expect(keeper.closesWithinMs).toBe(6000);
   expect(keep().keeper.closesWithinMs, 'without a file').toBe(0);
+});
+
+/** Masters of one folder, one after the other. */
+function folderOfMaster() {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-keeper-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const kind = { ...NOTE, lifeMs: 8 * DAY_MS };
+  const startAt = (startMs: number) => {
+    const file = new FactsFile(openStateFolder(folder));
+    const clock = { nowMs: startMs };
+    const facts = new Facts({ kinds: [kind], source: 'one', epoch: file.epochAfter(startMs) });
+    const told: (readonly [Restored, boolean])[] = [];
+    const keeper = new FactKeeper({
+      facts,
+      file,
+      now: () => clock.nowMs,
+      steadyMs: () => 0,
+      sayAgain: () => {},
+      onFailure: (failure) => {
+        throw failure;
+      },
+      onRestored: (...restored) => told.push(restored),
+    });
+    keeper.start();
+    return { clock, facts, keeper, told, noteOf: (key: string) => facts.store.newest(kind, key) };
+  };
+  return { kind, startAt, isSetAside: () => existsSync(join(folder, 'facts.jsonl.before')) };
+}
+
+test.each(['as it ends', 'while it runs'])(
+  'a start with a clock a month ahead, which is set right %s, loses nothing of what was kept',
+  async (when) => {
+    const { kind, startAt, isSetAside } = folderOfMaster();
+    const first = startAt(NOW_MS);
+    for (const key of ['a', 'b']) first.facts.learn(kind, key, `${key} of before`, NOW_MS);
+    await first.keeper.close();
+    const ahead = startAt(NOW_MS + 30 * DAY_MS);
+    expect(ahead.told).toEqual([[{ facts: 0, outlived: 2, refused: 0 }, true]]);
+    ahead.facts.learn(kind, 'b', 'b of since', ahead.clock.nowMs);
+    if (when === 'while it runs') {
+      ahead.facts.store.shift(-30 * DAY_MS);
+      ahead.clock.nowMs = NOW_MS + 30_000;
+    }
+    await ahead.keeper.close();
+    expect(isSetAside()).toBe(true);
+    const again = startAt(NOW_MS + 60_000);
+    expect(again.noteOf('a')).toMatchObject({ value: 'a of before', timeMs: NOW_MS });
+    expect(again.noteOf('b')).toMatchObject({ value: 'b of since' });
+    expect(again.told).toEqual([[{ facts: 2, outlived: 0, refused: 0 }, false]]);
+    await again.keeper.close();
+  },
+);
+
+test('what was set aside makes nobody older or younger than it is, and nothing known that is over', async () => {
+  const { kind, startAt } = folderOfMaster();
+  const first = startAt(NOW_MS);
+  first.facts.learn(kind, 'a', 'x', NOW_MS);
+  await first.keeper.close();
+  await startAt(NOW_MS + 30 * DAY_MS).keeper.close();
+  const later = startAt(NOW_MS + 7 * DAY_MS);
+  expect(later.noteOf('a')?.timeMs).toBe(NOW_MS);
+  later.clock.nowMs = NOW_MS + 9 * DAY_MS;
+  later.keeper.look();
+  await later.keeper.close();
+  const last = startAt(NOW_MS + 10 * DAY_MS);
+  expect(last.noteOf('a')).toBeUndefined();
+  await last.keeper.close();
+});
+
+test('a file is not set aside of which most still holds', async () => {
+  const { kind, startAt, isSetAside } = folderOfMaster();
+  const first = startAt(NOW_MS);
+  first.facts.learn(kind, 'old', 'x', NOW_MS, NOW_MS - 7.5 * DAY_MS);
+  first.facts.learn(kind, 'young', 'x', NOW_MS);
+  await first.keeper.close();
+  const next = startAt(NOW_MS + DAY_MS);
+  expect(next.told).toEqual([[{ facts: 1, outlived: 1, refused: 0 }, false]]);
+  await next.keeper.close();
+  expect(isSetAside()).toBe(false);
 });

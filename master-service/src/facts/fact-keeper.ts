@@ -1,5 +1,5 @@
 import type { Facts } from './facts.ts';
-import type { FactsFile } from './facts-file.ts';
+import type { FactsFile, Restored } from './facts-file.ts';
 
 /** How often it is looked whether facts have outlived themselves. */
 const LOOK_MS = 1_000;
@@ -9,6 +9,8 @@ const SAVE_MS = 30_000;
 const SAVE_SHARE = 0.01;
 /** Saves at the end: one that runs, the last one, and one more for what has come meanwhile. */
 const SAVES_AT_END = 3;
+/** Where so much of what was kept is too old the clock may be wrong: most of it is good for days. */
+const OUTLIVED_SHARE = 0.9;
 
 interface FactKeeperInit {
   readonly facts: Facts;
@@ -22,8 +24,8 @@ interface FactKeeperInit {
   readonly sayAgain: (nowMs: number) => void;
   /** Told when the file could not be written. */
   readonly onFailure: (failure: unknown) => void;
-  /** Told what was read from the file. */
-  readonly onRestored: (facts: number, refused: number) => void;
+  /** Told what was read from the file, and whether it was set aside: by this clock hardly anything in it holds. */
+  readonly onRestored: (restored: Restored, isSetAside: boolean) => void;
 }
 
 /** Keeps facts only as long as they say something, and keeps them over restarts. */
@@ -43,14 +45,28 @@ export class FactKeeper {
 
   /** Restores what was kept, and looks after it until `close`. */
   start(): void {
-    const { facts, file, now, onRestored } = this.#init;
+    const { facts, file, now } = this.#init;
     this.#looking = setInterval(() => this.look(), LOOK_MS).unref();
     if (!file) return;
     const restored = file.restore(facts, now());
     this.#isRestored = true;
-    if (restored.facts + restored.refused > 0) onRestored(restored.facts, restored.refused);
+    this.#tellRestored(restored, file);
     // Its epoch is on disk before anybody could be told of it.
     void this.#saveOn();
+  }
+
+  #tellRestored(restored: Restored, file: FactsFile): void {
+    const { onFailure, onRestored } = this.#init;
+    const { facts, outlived, refused } = restored;
+    if (facts + outlived + refused === 0) return;
+    const isOutlived = outlived > 0 && outlived >= OUTLIVED_SHARE * (facts + outlived);
+    try {
+      if (isOutlived) file.setAside();
+      onRestored(restored, isOutlived);
+    } catch (failure) {
+      onRestored(restored, false);
+      onFailure(failure);
+    }
   }
 
   /** Says again what holds, and forgets what is too old. */

@@ -5,6 +5,8 @@ import { factText, readFact } from './fact-message.ts';
 import type { Facts } from './facts.ts';
 
 const FILE = 'facts.jsonl';
+/** What was kept before a process that took it for outlived. */
+const FILE_BEFORE = 'facts.jsonl.before';
 /** Facts written between two looks at the event loop: about a millisecond. */
 const FACTS_AT_ONCE = 300;
 
@@ -20,9 +22,20 @@ const headSchema = z.object({
 });
 type Head = z.output<typeof headSchema>;
 
-/** What came of reading the file: facts that are known again, and lines that said nothing of use. */
-interface Restored {
+/** A file as it was found. */
+interface Found {
+  readonly head: Head | undefined;
+  /** Those that have not been restored yet. One text of all of them may be longer than there can be. */
+  readonly lines: Generator<Buffer, undefined>;
+}
+
+/**
+ * What came of reading the file: facts that are known again, facts that are too old by the clock of now, and
+ * lines that said nothing of use.
+ */
+export interface Restored {
   readonly facts: number;
+  readonly outlived: number;
   readonly refused: number;
 }
 
@@ -33,35 +46,39 @@ interface Restored {
  */
 export class FactsFile {
   readonly #state: StateFolder;
-  readonly #head: Head | undefined;
-  /** Those that have not been restored yet. One text of all of them may be longer than there can be. */
-  readonly #lines: Generator<Buffer, undefined>;
-  #refused = 0;
+  readonly #found: Found;
+  /** A head that is none. */
+  readonly #refused: number;
 
   /** Reads the file, where there is one. */
   constructor(state: StateFolder) {
     this.#state = state;
-    this.#lines = linesOf(readBytes(state));
-    const { value: first } = this.#lines.next();
-    this.#head = first && readHead(first);
-    if (first && !this.#head) this.#refused = 1;
+    const { found, isDamaged } = find(state, FILE);
+    this.#found = found;
+    this.#refused = Number(isDamaged);
   }
 
   /** An epoch after all that the file knows of, also where the clock was set back since. */
   epochAfter(nowMs: number): number {
-    return Math.max(Math.floor(nowMs), (this.#head?.epoch ?? 0) + 1);
+    return Math.max(Math.floor(nowMs), (this.#found.head?.epoch ?? 0) + 1);
   }
 
-  /** Lets facts be known again, as much older as the file is. */
+  /**
+   * Lets facts be known again, as much older as the file is; where a process had a clock that was ahead, also
+   * those that it may have set aside.
+   */
   restore(facts: Facts, nowMs: number): Restored {
-    const passedMs = Math.max(0, nowMs - (this.#head?.savedAtMs ?? nowMs));
-    let taken = 0;
-    for (const line of this.#lines) {
-      // Without a head nobody knows how old they are.
-      if (this.#head && restoreOne(facts, line, passedMs, nowMs)) taken += 1;
-      else this.#refused += 1;
-    }
-    return { facts: taken, refused: this.#refused };
+    const { facts: kept, outlived, refused } = restoreAll(facts, this.#found, nowMs);
+    const { savedAtMs, epoch } = this.#found.head ?? { savedAtMs: nowMs, epoch: 0 };
+    // Its clock may have been set right while it ran; its epoch stays that of its start.
+    const wasAhead = Math.max(savedAtMs, epoch) > nowMs;
+    const before = wasAhead ? restoreAll(facts, find(this.#state, FILE_BEFORE).found, nowMs).facts : 0;
+    return { facts: kept + before, outlived, refused: refused + this.#refused };
+  }
+
+  /** Keeps the file as it was found beside the one that is saved next. Throws `state-unusable`. */
+  setAside(): void {
+    this.#state.rename(FILE, FILE_BEFORE);
   }
 
   /** Replaces the file. Throws `state-unusable` where the disk says no; then the last one stays. */
@@ -83,20 +100,43 @@ function* partsOf(facts: Facts, nowMs: number): Generator<string> {
   yield [...lines, ''].join('\n');
 }
 
-function restoreOne({ store, source, epoch }: Facts, line: Buffer, passedMs: number, nowMs: number): boolean {
-  const told = readFact(asJson(line));
-  // It would stay in the way of what this process learns.
-  if (told?.source === source && told.epoch > epoch) return false;
-  const value = told && store.check(told.kind, told.value);
-  if (!told || !value?.ok) return false;
-  const { ageMs, ...fact } = told;
-  const taken = store.take({ ...fact, timeMs: nowMs - ageMs - passedMs, value: value.value }, nowMs);
-  return taken.ok && taken.value;
+function restoreAll(facts: Facts, { head, lines }: Found, nowMs: number): Restored {
+  const passedMs = Math.max(0, nowMs - (head?.savedAtMs ?? nowMs));
+  const restored = { facts: 0, outlived: 0, refused: 0 };
+  for (const line of lines) {
+    // Without a head nobody knows how old they are.
+    restored[head ? restoreOne(facts, line, passedMs, nowMs) : 'refused'] += 1;
+  }
+  return restored;
 }
 
-function readBytes(state: StateFolder): Buffer {
+function restoreOne(
+  { store, source, epoch }: Facts,
+  line: Buffer,
+  passedMs: number,
+  nowMs: number,
+): keyof Restored {
+  const told = readFact(asJson(line));
+  // It would stay in the way of what this process learns.
+  if (told?.source === source && told.epoch > epoch) return 'refused';
+  const value = told && store.check(told.kind, told.value);
+  if (!told || !value?.ok) return 'refused';
+  const { ageMs, ...fact } = told;
+  const taken = store.take({ ...fact, timeMs: nowMs - ageMs - passedMs, value: value.value }, nowMs);
+  if (!taken.ok) return taken.error.code === 'fact-outlived' ? 'outlived' : 'refused';
+  return taken.value ? 'facts' : 'refused';
+}
+
+function find(state: StateFolder, name: string): { readonly found: Found; readonly isDamaged: boolean } {
+  const lines = linesOf(readBytes(state, name));
+  const { value: first } = lines.next();
+  const head = first && readHead(first);
+  return { found: { head, lines }, isDamaged: first !== undefined && !head };
+}
+
+function readBytes(state: StateFolder, name: string): Buffer {
   try {
-    return state.readBytes(FILE) ?? Buffer.alloc(0);
+    return state.readBytes(name) ?? Buffer.alloc(0);
   } catch (failure) {
     // A file that cannot be read is one that is damaged, and the next one takes its place.
     if (failure instanceof LonghaulError) return Buffer.from(failure.message);

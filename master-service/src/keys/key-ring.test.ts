@@ -102,6 +102,37 @@ test('a clock that is set hours ahead brings no key into use before others know 
   expect(ring.current.keyId).toBe(first);
 });
 
+test('a key that came into use by a clock a year ahead is renewed when its time comes by the right one', async () => {
+  const rightMs = clock.nowMs;
+  clock.nowMs += 365 * DAY_MS;
+  await open().ring.look();
+  clock.nowMs = rightMs;
+  const first = ids(open().ring);
+  // Restarts meanwhile put nothing off.
+  for (let start = 0; start < 3; start += 1) {
+    const { ring } = open();
+    await ring.look();
+    pass(9 * DAY_MS);
+    await ring.look();
+    expect(ids(ring)).toEqual(first);
+  }
+  pass(3 * DAY_MS);
+  const { ring } = open();
+  await ring.look();
+  expect(ids(ring)).toEqual([first[0], expect.any(String)]);
+});
+
+test('a clock that is set back while a master runs puts off the renewal of its key no further than a new one', async () => {
+  clock.nowMs += 365 * DAY_MS;
+  const { ring } = open();
+  await ring.look();
+  clock.nowMs -= 365 * DAY_MS;
+  await ring.look();
+  pass(30 * DAY_MS);
+  await ring.look();
+  expect(ids(ring)).toHaveLength(2);
+});
+
 test('a restart forgets no key, whenever it comes, and they are readable by nobody else', async () => {
   const before = open();
   const first = before.ring.current.keyId;

@@ -120,6 +120,11 @@ export class KeyRing implements Signer {
 
   async #takeStep(): Promise<void> {
     const { renewMs, aheadMs, canTell, now, steadyMs, onPublished } = this.#init;
+    if (this.#sinceMs > now()) {
+      // The clock was ahead then: by now's the key would not be renewed before it has come so far.
+      this.#sinceMs = now();
+      this.#isKept = false;
+    }
     const left = this.#previous.filter(({ untilMs }) => now() <= untilMs);
     const isDue = now() - this.#sinceMs >= renewMs;
     if (left.length < this.#previous.length) {

@@ -246,6 +246,8 @@ export function createMetrics({
     // The set of keys itself is public.
     'keys-published': () => {},
     'facts-restored': () => {},
+    // Counted as refused.
+    'facts-set-aside': () => {},
     'clock-doubted': () => {},
     'clock-set': () => {},
     'prefixes-loaded': ({ file }) => prefixFiles.inc({ file, outcome: 'loaded' }),

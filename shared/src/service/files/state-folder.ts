@@ -49,7 +49,9 @@ export interface StateFolder {
   readonly save: (name: string, text: string) => Promise<void>;
   /** Removes the file, if there is one. For commands: it waits for the disk. */
   readonly remove: (name: string) => void;
-  /** The same for a long text, part by part: nobody need have all of it at once. */
+  /** Gives the file another name, in the place of what has that one; nothing where there is no file. For start-up. */
+  readonly rename: (name: string, to: string) => void;
+  /** The same as `save` for a long text, part by part: nobody need have all of it at once. */
   readonly saveParts: (name: string, parts: Iterable<string>) => Promise<void>;
 }
 
@@ -113,6 +115,13 @@ export function openStateFolder(path: string, watch?: SaveWatch): StateFolder {
     remove: (name) => {
       try {
         rmSync(join(path, name), { force: true });
+      } catch (cause) {
+        throw unusable(join(path, name), cause);
+      }
+    },
+    rename: (name, to) => {
+      try {
+        if (existsSync(join(path, name))) renameSync(join(path, name), join(path, to));
       } catch (cause) {
         throw unusable(join(path, name), cause);
       }
