@@ -203,6 +203,7 @@ export function createMaster(deps: MasterDeps): Master {
     now,
     steadyMs,
     sayAgain: (nowMs) => masters.sayAgain(nowMs),
+    saveAgain: () => knowledge.enrolment.saveAgain(steadyMs()),
     onFailure: (error) => emit({ type: 'failed', error }),
     onRestored: (restored, isSetAside) => {
       const { outlived, refused } = restored;

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { generateKeyPair } from '@longhaul/shared/service';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { FactKind } from '../facts/fact.ts';
+import { FactKeeper } from '../facts/fact-keeper.ts';
 import { Facts } from '../facts/facts.ts';
 import { EnrolmentBook } from './enrolment-book.ts';
 import {
@@ -288,6 +289,52 @@ test('a depot that asks again after its key could not be written down is told so
   isBroken = false;
   expect((await one.book.renewKey('d1', next, NOW_MS)).ok).toBe(true);
   expect(openBook('one', kept, 3).book.keyOf('d1')).toBe(next);
+});
+
+test('what another master has revoked is written down by the next look after a disk was full, and tried once a minute', async () => {
+  const kept = new MemoryEnrolmentStore();
+  const other = openBook('other');
+  const key = newKey();
+  await join(other, 'd1', await createToken(other), key);
+  let isBroken = true;
+  let saves = 0;
+  const one = openBook('one', {
+    load: () => kept.load(),
+    save: async (facts) => {
+      saves += 1;
+      if (isBroken) throw new Error('the disk is full');
+      await kept.save(facts);
+    },
+  });
+  const clock = { steadyMs: 1_000 };
+  const keeper = new FactKeeper({
+    facts: one.facts,
+    file: undefined,
+    now: () => NOW_MS,
+    steadyMs: () => clock.steadyMs,
+    sayAgain: () => {},
+    saveAgain: () => one.book.saveAgain(clock.steadyMs),
+    onFailure: () => {},
+    onRestored: () => {},
+  });
+  const look = async () => {
+    keeper.look();
+    await turn();
+    return saves;
+  };
+  expect((await other.book.revokeKey('d1', key, NOW_MS)).ok).toBe(true);
+  one.hear(other);
+  await turn();
+  expect(saves).toBe(1);
+  expect(await look(), 'at once').toBe(2);
+  isBroken = false;
+  clock.steadyMs += 59_999;
+  expect(await look()).toBe(2);
+  clock.steadyMs += 1;
+  expect(await look()).toBe(3);
+  expect(openBook('again', kept).book.isRevoked(key)).toBe(true);
+  clock.steadyMs += 60_000;
+  expect(await look(), 'what is written needs no more').toBe(3);
 });
 
 /** What a store has now, as somebody has copied it. */

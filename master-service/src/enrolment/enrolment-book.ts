@@ -16,6 +16,9 @@ import {
 import type { EnrolmentStore, KeptEnrolment } from './enrolment-store.ts';
 import { JoinTokens } from './join-tokens.ts';
 
+/** What could not be written down is tried again so often at most: a disk that is full stays so for a while. */
+const SAVE_AGAIN_MS = 60_000;
+
 interface EnrolmentBookInit {
   readonly facts: Facts;
   readonly store: EnrolmentStore;
@@ -38,6 +41,10 @@ export class EnrolmentBook {
   #saving: Promise<void> | undefined;
   /** The last write, done or not. */
   #saved: Promise<void> = Promise.resolve();
+  /** Whether that failed. */
+  #hasFailed = false;
+  /** When it was last tried again, by a clock that is never set. */
+  #triedAgainMs = Number.NEGATIVE_INFINITY;
   /** Revoked keys by their age, until another one comes. */
   #revoked: readonly string[] | undefined;
   /**
@@ -53,10 +60,7 @@ export class EnrolmentBook {
     this.tokens = new JoinTokens({ facts, emit, save: () => this.save() });
     for (const kind of ENROLMENT_FACTS) {
       // What others tell is kept as well: a master that starts alone must not trust again what was revoked.
-      facts.store.watch(
-        kind,
-        () => void this.save().catch((error: unknown) => emit({ type: 'failed', error })),
-      );
+      facts.store.watch(kind, () => this.#saveAside());
     }
     facts.store.watch(DEPOT_KEY_REVOKED, (now) => {
       this.#revoked = undefined;
@@ -173,12 +177,33 @@ export class EnrolmentBook {
    */
   save(): Promise<void> {
     // Facts come many at a time: what has been taken in when the turn ends is one file.
-    this.#saving ??= Promise.resolve().then(() => {
+    this.#saving ??= Promise.resolve().then(async () => {
       this.#saving = undefined;
-      return this.#isLoaded ? this.#store.save(this.#kept()) : undefined;
+      if (!this.#isLoaded) return;
+      try {
+        await this.#store.save(this.#kept());
+        this.#hasFailed = false;
+      } catch (failure) {
+        this.#hasFailed = true;
+        throw failure;
+      }
     });
     this.#saved = this.#saving;
     return this.#saving;
+  }
+
+  /**
+   * Writes down what could not be written, once a minute at most: nobody asks again for what another master
+   * has told. `steadyMs` is by a clock that is never set.
+   */
+  saveAgain(steadyMs: number): void {
+    if (!this.#hasFailed || steadyMs - this.#triedAgainMs < SAVE_AGAIN_MS) return;
+    this.#triedAgainMs = steadyMs;
+    this.#saveAside();
+  }
+
+  #saveAside(): void {
+    void this.save().catch((error: unknown) => this.#emit({ type: 'failed', error }));
   }
 
   /** Who asks again may do so because what he asked for could not be written down: then that is tried again. */

@@ -38,6 +38,7 @@ function keep(file?: FactsFile) {
     now: () => clock.now(),
     steadyMs: () => machine.steadyMs,
     sayAgain: () => {},
+    saveAgain: () => {},
     onFailure: (failure) => {
       throw failure;
     },
@@ -144,6 +145,7 @@ function folderOfMaster() {
       now: () => clock.nowMs,
       steadyMs: () => 0,
       sayAgain: () => {},
+      saveAgain: () => {},
       onFailure: (failure) => {
         throw failure;
       },

@@ -22,6 +22,8 @@ interface FactKeeperInit {
   readonly steadyMs: () => number;
   /** Called at each look: what this master says and what still holds is said again, before anybody forgets it. */
   readonly sayAgain: (nowMs: number) => void;
+  /** Called at each look: what others could not write down they may try again. */
+  readonly saveAgain: () => void;
   /** Told when the file could not be written. */
   readonly onFailure: (failure: unknown) => void;
   /** Told what was read from the file, and whether it was set aside: by this clock hardly anything in it holds. */
@@ -71,9 +73,10 @@ export class FactKeeper {
 
   /** Says again what holds, and forgets what is too old. */
   look(): void {
-    const { facts, now, sayAgain } = this.#init;
+    const { facts, now, sayAgain, saveAgain } = this.#init;
     const nowMs = now();
     sayAgain(nowMs);
+    saveAgain();
     facts.store.sweep(nowMs);
   }
 
