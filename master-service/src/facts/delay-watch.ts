@@ -4,6 +4,15 @@ import { LruMap } from '@longhaul/shared/service';
 const LATE_MS = 3_000;
 /** The least delay is looked for in so long a time: steady clocks drift apart by some milliseconds in it. */
 const WINDOW_MS = 600_000;
+/**
+ * So many in a row that are late by the same were not held up: their sender's clock stood still for a while, as
+ * while its machine slept.
+ */
+const STOOD_STILL = 20;
+/** Late by the same is what differs by no more. */
+const SAME_MS = 500;
+/** They were sent over so long a time at least: what was sent at once, and held up, is late by the same, too. */
+const APART_MS = 5_000;
 /** Senders watched. */
 const MOST_SENDERS = 512;
 
@@ -16,11 +25,20 @@ interface Least {
    */
   nowMs: number;
   beforeMs: number;
+  /** Late ones in a row that took as long as the first of them. */
+  row: Row | undefined;
+}
+
+interface Row {
+  readonly sentMs: number;
+  readonly tookMs: number;
+  messages: number;
 }
 
 /**
  * Tells messages that were held up, without clocks that agree: by how much longer they took than the fastest
- * of late.
+ * of late. Of a burst that was held up each took less than the one before it; where many take the same, the
+ * clock of their sender has stood still.
  */
 export class DelayWatch {
   readonly #least = new LruMap<string, Least>(MOST_SENDERS);
@@ -33,7 +51,7 @@ export class DelayWatch {
     const tookMs = arrivedMs - sentMs;
     const least = this.#least.get(sender);
     if (!least) {
-      this.#least.set(sender, { sinceMs: arrivedMs, nowMs: tookMs, beforeMs: tookMs });
+      this.#least.set(sender, { sinceMs: arrivedMs, nowMs: tookMs, beforeMs: tookMs, row: undefined });
       return false;
     }
     if (arrivedMs - least.sinceMs > WINDOW_MS) {
@@ -42,6 +60,15 @@ export class DelayWatch {
       least.nowMs = tookMs;
     }
     least.nowMs = Math.min(least.nowMs, tookMs);
-    return tookMs - Math.min(least.nowMs, least.beforeMs) > LATE_MS;
+    if (tookMs - Math.min(least.nowMs, least.beforeMs) <= LATE_MS) {
+      least.row = undefined;
+      return false;
+    }
+    if (!least.row || Math.abs(tookMs - least.row.tookMs) > SAME_MS)
+      least.row = { sentMs, tookMs, messages: 0 };
+    least.row.messages += 1;
+    if (least.row.messages < STOOD_STILL || sentMs - least.row.sentMs < APART_MS) return true;
+    this.#least.set(sender, { sinceMs: arrivedMs, nowMs: tookMs, beforeMs: tookMs, row: undefined });
+    return false;
   }
 }

@@ -330,6 +330,31 @@ describe('masters that share facts', () => {
     });
   });
 
+  test('learn from one whose machine has slept within seconds, though its steady clock stood still meanwhile', async () => {
+    const { clock, join } = meet();
+    const two = join('two');
+    /** One tells something each half a second. */
+    const hear = (sleptMs: number, from: number, to: number) => {
+      for (let sequence = from; sequence <= to; sequence += 1) {
+        clock.nowMs += 500;
+        const head = { type: 'learned', source: 'one', epoch: 1, after: sequence - 1, upTo: sequence };
+        const fact = { kind: 'note', key: 'a', source: 'one', epoch: 1, sequence, ageMs: 0 };
+        const facts = [{ ...fact, value: { text: `text ${sequence}` } }];
+        two.bus.arrive(JSON.stringify({ ...head, sentMs: clock.nowMs - sleptMs, facts }), 'one');
+      }
+      return two.facts.store.newest(NOTE, 'a')?.value.text;
+    };
+    expect(hear(0, 1, 10)).toBe('text 10');
+    clock.nowMs += 60_000;
+    expect(hear(60_000, 11, 20)).toBe('text 10');
+    expect(two.refused.every(([code]) => code === 'fact-stale')).toBe(true);
+    expect(hear(60_000, 21, 40)).toBe('text 40');
+    const before = two.refused.length;
+    expect(hear(60_000, 41, 60)).toBe('text 60');
+    expect(two.refused).toHaveLength(before);
+    await two.exchange.close();
+  });
+
   test('pass on what only newer masters understand: fields, and whole kinds', async () => {
     const { clock, join } = meet();
     const newer = { ...NOTE, name: 'newer-kind' };
