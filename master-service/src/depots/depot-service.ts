@@ -29,7 +29,7 @@ import type { Planner } from '../planning/decision/planner.ts';
 import type { PromisedChains } from '../planning/decision/route.ts';
 import type { LinkTable } from '../planning/links/link-table.ts';
 import type { UnreachedOrigins } from '../planning/links/unreached-origins.ts';
-import { originsOf, plannedHost } from '../planning/plans/route-chooser.ts';
+import { originsOf, plannedHost } from '../planning/plans/led-to.ts';
 import type { SizeMemory } from '../planning/plans/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';

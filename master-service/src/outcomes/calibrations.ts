@@ -2,6 +2,7 @@ import { estimateOf, type Figure, figureSchema, observed, type Prior } from '../
 import type { FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { keyOf } from '../facts/two-part-keys.ts';
+import type { Pair } from '../planning/plans/learned-of-pairs.ts';
 
 /** Pairs that are remembered, some hundred bytes each. */
 const MOST_PAIRS = 20_000;
@@ -15,13 +16,6 @@ const MOST_SAID = 4;
 const MOST_CHANGED = 2;
 /** What predictions are off from one pair to the next, and from one download to the next. */
 const USUAL: Prior = { value: 1, between: 0.2, within: 0.3, source: 'assumed' };
-
-/** A client network and an origin. */
-export interface Pair {
-  /** A /24, or /48 of IPv6. */
-  readonly network: string;
-  readonly host: string;
-}
 
 /** How the keys of facts about a pair look: `<network> <origin>`. */
 export const PAIR_KEYS = /^[0-9a-f.:/]{1,64} [a-z0-9.:_-]{1,255}$/;

@@ -1,11 +1,10 @@
-import type { OriginUrl } from '@longhaul/shared';
 import * as z from 'zod';
 import type { Fact, FactKind } from '../facts/fact.ts';
 import { Facts } from '../facts/facts.ts';
 import { SpeakerRoom } from '../facts/speaker-room.ts';
 import { keyOf, partsOf, secondOf } from '../facts/two-part-keys.ts';
-import type { LedTo } from '../planning/plans/route-chooser.ts';
-import type { Pair } from './calibrations.ts';
+import type { Pair } from '../planning/plans/learned-of-pairs.ts';
+import type { LedTo, OriginPlace } from '../planning/plans/led-to.ts';
 import type { PlannedJob } from './recent-jobs.ts';
 
 /**
@@ -81,15 +80,13 @@ const JOB_LED = {
 
 export const LED_FACTS = [HOST_LEADS, JOB_LED];
 
-/** A host and its port. */
-type Place = Pick<OriginUrl, 'host' | 'port'>;
 type LedJob = Pick<PlannedJob, 'jobId' | 'network' | 'host' | 'isAsked'>;
 
 /**
  * What the downloads that a depot tells of say together: a place, or nothing, because it gave them itself or
  * they differ.
  */
-type Voice = Place | undefined;
+type Voice = OriginPlace | undefined;
 
 /** What is said of a host that is asked. */
 interface Voices {
@@ -109,7 +106,7 @@ interface Voices {
 export class LedHosts {
   readonly #facts: Facts;
   readonly #metBy: (host: string) => Iterable<string>;
-  readonly #room: { readonly leads: SpeakerRoom<Told['value']>; readonly jobs: SpeakerRoom<Place> };
+  readonly #room: { readonly leads: SpeakerRoom<Told['value']>; readonly jobs: SpeakerRoom<OriginPlace> };
   /** By the host that is asked. */
   readonly #voices = new Map<string, Voices>();
 
@@ -125,7 +122,7 @@ export class LedHosts {
   }
 
   /** Takes in that an entry depot asks for a ticket for where a job was redirected to. */
-  noteFollowUp(depot: string, jobId: string, { host, port }: Place, nowMs: number): void {
+  noteFollowUp(depot: string, jobId: string, { host, port }: OriginPlace, nowMs: number): void {
     const key = keyOf(jobId, depot);
     const known = this.#facts.store.newest(JOB_LED, key)?.value;
     if (known?.host === host && known.port === port) return;
@@ -133,7 +130,7 @@ export class LedHosts {
   }
 
   /** Calls `listener` with each place that a job is led to, whichever master was asked for a ticket for it. */
-  onJobLed(listener: (jobId: string, depot: string, to: Place, atMs: number) => void): void {
+  onJobLed(listener: (jobId: string, depot: string, to: OriginPlace, atMs: number) => void): void {
     this.#facts.store.watch(JOB_LED, (now, before) => {
       const isNews = now?.value.host !== before?.value.host || now?.value.port !== before?.value.port;
       if (now && isNews) listener(...partsOf(now.key), now.value, now.timeMs);
@@ -144,7 +141,7 @@ export class LedHosts {
    * Takes in where a job is led to, by its entry depot. Who chooses chains by himself would speak by as many
    * depots as he likes.
    */
-  note(job: LedJob, depot: string, { host, port }: Place, nowMs: number): void {
+  note(job: LedJob, depot: string, { host, port }: OriginPlace, nowMs: number): void {
     // Another port, or scheme, of the same host is as far.
     if (host === job.host) this.#noteItself(job, depot, nowMs);
     else this.#note(job, { by: depot, led: { host, port } }, nowMs);

@@ -6,7 +6,8 @@ import { SpeakerRoom } from '../facts/speaker-room.ts';
 import { keyOf } from '../facts/two-part-keys.ts';
 import type { WaitedWay } from '../planning/decision/route.ts';
 import { type AtOneSite, MIDDLE, type TimedDownload } from '../planning/decision/taken-ways.ts';
-import { PAIR_KEYS, type Pair } from './calibrations.ts';
+import type { Pair } from '../planning/plans/learned-of-pairs.ts';
+import { PAIR_KEYS } from './calibrations.ts';
 
 /** Pairs that are remembered, some kilobytes each at most; of one client network no more than are left free. */
 const MOST_PAIRS = 5_000;

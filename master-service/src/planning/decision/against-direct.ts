@@ -1,6 +1,6 @@
 import { chainSeconds, type Prediction } from '@longhaul/shared';
-import type { RatedChain } from '../search/chain-search.ts';
 import { expectedSeconds, secondsAsKnown } from '../search/expected-seconds.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 import type { DirectWay } from './download-map.ts';
 import { type DownloadTimes, isGuessed } from './download-times.ts';
 import { leastGain } from './held-ways.ts';

@@ -1,5 +1,7 @@
 import { type Chain, CLIENT, isSameChain } from '@longhaul/shared';
-import type { ChainSearch, PlanningDepot, RatedChain } from '../search/chain-search.ts';
+import type { ChainSearch } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 import type { DownloadMap } from './download-map.ts';
 import { type DownloadTimes, MOST_COMPARED } from './download-times.ts';
 import { pastOneSite } from './past-one-site.ts';

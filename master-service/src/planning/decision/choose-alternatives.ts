@@ -1,5 +1,6 @@
 import { isSameChain } from '@longhaul/shared';
-import type { ChainSearch, RatedChain } from '../search/chain-search.ts';
+import type { ChainSearch } from '../search/chain-search.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 
 interface AlternativesInit {
   readonly best: RatedChain;

@@ -1,4 +1,4 @@
-import type { RatedChain } from '../search/chain-search.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 import type { Candidates } from './candidates.ts';
 import { chooseToLearn } from './choose-to-learn.ts';
 import { directTwin } from './direct-twin.ts';

@@ -1,5 +1,5 @@
 import { type Chain, isSameChain } from '@longhaul/shared';
-import type { RatedChain } from '../search/chain-search.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 
 /** It must win as much where it turns out better: less is not worth a try. */
 const LEAST_WIN = 1.05;

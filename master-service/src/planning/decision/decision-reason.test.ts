@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TEST_LINKS, testConfig } from '../../testing/start-master.ts';
 import { LinkTable } from '../links/link-table.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 import { Planner } from './planner.ts';
 import type { Route, RouteQuery } from './route.ts';
 

@@ -1,6 +1,6 @@
 import { CLIENT } from '@longhaul/shared';
 import type { LinkEstimate, LinkView } from '../links/link-view.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 
 /** So many depots that have measured a client bound by triangles how far all others are. */
 const ENOUGH_MET = 3;

@@ -1,7 +1,7 @@
 import { CLIENT, ORIGIN } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
 import type { LinkEstimate } from '../links/link-view.ts';
-import type { RatedChain } from '../search/chain-search.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 import { directTwin } from './direct-twin.ts';
 
 const LEG: LinkEstimate = {

@@ -1,6 +1,6 @@
 import { type Chain, CLIENT, ORIGIN } from '@longhaul/shared';
 import type { LinkEstimate } from '../links/link-view.ts';
-import type { RatedChain } from '../search/chain-search.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 import type { Exploring } from './choose-to-learn.ts';
 
 /** What was measured longer ago says little of how busy a way is now. */

@@ -4,10 +4,11 @@ import type { EndLinks } from '../links/end-links.ts';
 import { NO_DOUBT } from '../links/leg-scenarios.ts';
 import type { LinkEstimate, LinkView } from '../links/link-view.ts';
 import { predict, type Senders } from '../search/chain-legs.ts';
-import { ChainSearch, type PlanningDepot } from '../search/chain-search.ts';
+import { ChainSearch } from '../search/chain-search.ts';
 import { estimateDirect } from '../search/direct-estimate.ts';
 import type { OverlayGraph } from '../search/overlay-graph.ts';
 import { OverlayLeg } from '../search/overlay-leg.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 import { SearchSpace } from '../search/search-space.ts';
 import type { RouteQuery } from './route.ts';
 

@@ -1,9 +1,10 @@
 import type { Chain, SetUp } from '@longhaul/shared';
 import type { PlannerConfig } from '../../config.ts';
-import type { PlanningDepot, RatedChain } from '../search/chain-search.ts';
 import { AS_GOOD_AS_BEST, chooseLanes, laneChoices } from '../search/choose-lanes.ts';
 import type { DirectEstimate } from '../search/direct-estimate.ts';
 import { expectedSeconds, scenarioSeconds } from '../search/expected-seconds.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 import type { RouteQuery } from './route.ts';
 
 /** Chains that are compared for one download by what is unsure of them: the fastest by the point estimates. */

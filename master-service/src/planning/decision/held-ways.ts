@@ -1,6 +1,6 @@
 import { type Chain, clientPrefix, isSameChain, type OriginUrl, type TicketKind } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
-import type { RatedChain } from '../search/chain-search.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 
 /**
  * Another way must be so many times faster than the one that a client had: measurements differ by as much

@@ -1,7 +1,7 @@
 import { chainKey } from '@longhaul/shared';
-import type { RatedChain } from '../search/chain-search.ts';
 import type { DirectEstimate } from '../search/direct-estimate.ts';
 import { expectedSeconds, secondsAsKnown } from '../search/expected-seconds.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 import { type DownloadTimes, fastestFirst } from './download-times.ts';
 import type { RouteQuery, WaitedWay } from './route.ts';
 import {

@@ -10,8 +10,9 @@ import {
 } from '@longhaul/shared';
 import type { LinkEstimate } from '../links/link-view.ts';
 import { legEnds, limitingLeg } from '../search/chain-legs.ts';
-import type { PlanningDepot, RatedChain } from '../search/chain-search.ts';
 import type { DirectEstimate } from '../search/direct-estimate.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 
 /** Said where predictions were off by so much. */
 const TELLING_CALIBRATION = 1.1;

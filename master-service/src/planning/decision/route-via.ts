@@ -1,8 +1,8 @@
 import { MAX_CHAIN_DEPOTS, ok, type Result, refuse } from '@longhaul/shared';
 import { knowledgeOf } from '../links/leg-knowledge.ts';
 import { chainLegs, legEnds, legOf, predict, promiseOf, type Senders } from '../search/chain-legs.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
 import { OverlayLeg } from '../search/overlay-leg.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 import type { DownloadMap } from './download-map.ts';
 import { setUpOf } from './download-times.ts';
 import type { Route, RouteQuery } from './route.ts';

@@ -1,6 +1,7 @@
 import { chainSeconds, type DecisionReason, type LegEstimate } from '@longhaul/shared';
 import type { PlannerConfig } from '../../config.ts';
-import type { PlanningDepot, RatedChain } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
+import type { RatedChain } from '../search/rated-chain.ts';
 
 interface DirectFacts {
   readonly config: Pick<PlannerConfig, 'maxDepots' | 'maxLanes' | 'minimumGain'>;

@@ -7,7 +7,7 @@ import { OriginTable } from '../../measuring/origin-table.ts';
 import { testConfig } from '../../testing/start-master.ts';
 import { Planner } from '../decision/planner.ts';
 import type { PromisedChains, RerouteQuery, Route, RouteQuery } from '../decision/route.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 import { EndLinks } from './end-links.ts';
 import { LinkTable } from './link-table.ts';
 import type { DownloadEnds } from './link-view.ts';

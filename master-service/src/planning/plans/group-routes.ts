@@ -3,7 +3,7 @@ import type { EntryGroupConfig } from '../../config.ts';
 import type { EntryGroups } from '../../tickets/entry-groups.ts';
 import type { Planner } from '../decision/planner.ts';
 import type { RerouteQuery, Route } from '../decision/route.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 
 /**
  * Depots of a group beside the entry depot that get chains of their own in a ticket; further ones ask the

@@ -22,7 +22,7 @@ import type { Planner } from '../decision/planner.ts';
 import type { EndLinks } from '../links/end-links.ts';
 import type { DownloadEnds } from '../links/link-view.ts';
 import type { UnreachedPairs } from '../links/unreached-pairs.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 import { chooseSignalling } from './choose-signalling.ts';
 import { GroupRoutes } from './group-routes.ts';
 import {
@@ -34,19 +34,12 @@ import {
   isSameWay,
   type KnownThen,
 } from './issued-plan.ts';
+import type { LearnedOfPairs } from './learned-of-pairs.ts';
 import { answerOf } from './plan-answer.ts';
 import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
 import { type PromisedDownload, promisedTo } from './promised-download.ts';
-import {
-  type Asked,
-  type ClientWishes,
-  type NotExits,
-  type PairCalibrations,
-  type PairLeads,
-  type PairWays,
-  RouteChooser,
-} from './route-chooser.ts';
+import { type Asked, RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
 
@@ -69,7 +62,7 @@ interface KnownDepots {
   readonly notePromised: (chain: Chain, download: PromisedDownload, nowMs: number) => void;
 }
 
-interface PlanServiceInit {
+interface PlanServiceInit extends LearnedOfPairs {
   readonly config: Pick<MasterConfig, 'planner'>;
   readonly policy: DownloadPolicy;
   readonly planner: Planner;
@@ -89,11 +82,6 @@ interface PlanServiceInit {
   readonly caps: RateCaps | undefined;
   /** Told of an entry depot whose client has come back for the rest of its file. */
   readonly onCameBack: (entry: string) => void;
-  readonly wishes?: ClientWishes;
-  readonly calibrations?: PairCalibrations;
-  readonly ways?: PairWays;
-  readonly leads?: PairLeads;
-  readonly unreachedOrigins?: NotExits;
   /** All that is known of the leg on which `from` sends to `to`, in a download between these ends. */
   readonly evidence?: (
     ends: DownloadEnds,

@@ -4,7 +4,7 @@ import { testConfig } from '../../testing/start-master.ts';
 import { Planner } from '../decision/planner.ts';
 import type { RouteQuery } from '../decision/route.ts';
 import { LinkTable } from '../links/link-table.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 import type { DownloadRequest } from './issued-plan.ts';
 import { RouteChooser } from './route-chooser.ts';
 import type { SizeEstimate } from './size-estimate.ts';

@@ -5,64 +5,16 @@ import type { Exploring } from '../decision/choose-to-learn.ts';
 import { HeldWays } from '../decision/held-ways.ts';
 import type { Planner } from '../decision/planner.ts';
 import type { RerouteQuery, Route, RouteQuery } from '../decision/route.ts';
-import type { TakenWay, TimedDownload } from '../decision/taken-ways.ts';
 import type { DownloadEnds } from '../links/link-view.ts';
-import type { PlanningDepot } from '../search/chain-search.ts';
+import type { PlanningDepot } from '../search/planning-depot.ts';
 import { Explorer } from './explorer.ts';
 import type { Decided, DownloadRequest, IssuedPlan, KnownThen } from './issued-plan.ts';
+import type { LearnedOfPairs } from './learned-of-pairs.ts';
+import { type LedTo, type OriginPlace, originsOf, plannedHost } from './led-to.ts';
 import { RouteCache } from './route-cache.ts';
 import type { SizeEstimate } from './size-estimate.ts';
 
-/** What clients have said of plans. */
-export interface ClientWishes {
-  /** Whether nobody has said anything. */
-  readonly isEmpty: boolean;
-  readonly avoidedBy: (network: string, nowMs: number) => readonly string[];
-  readonly prefersDirect: (network: string, host: string, nowMs: number) => boolean;
-}
-
-/** How many times as long downloads between two ends take as the model says. */
-export interface PairCalibrations {
-  readonly factor: (pair: Pair, nowMs: number) => number;
-}
-
-/** What downloads between two ends took, chain by chain, and directly. */
-export interface PairWays {
-  readonly of: (pair: Pair, nowMs: number) => readonly TakenWay[];
-  readonly direct: (pair: Pair, nowMs: number) => readonly TimedDownload[];
-}
-
-/** Where the bytes of downloads come from that are asked for elsewhere. */
-export interface LedTo {
-  readonly host: string;
-  readonly port: number;
-  /** Whether several depots say so. */
-  readonly isAgreed: boolean;
-  /** Whether downloads of the network that asks say so. */
-  readonly isOwn: boolean;
-  /** Whether a depot has measured it. */
-  readonly isMet: boolean;
-}
-
-/** The hosts that others lead to; `undefined` for one that gives what is asked of it, as far as anybody knows. */
-export interface PairLeads {
-  readonly mayLead: (host: string) => boolean;
-  readonly of: (pair: Pair) => LedTo | undefined;
-}
-
-/** The depots that cannot connect to one of these origins. */
-export interface NotExits {
-  readonly by: (origins: readonly OriginPlace[], nowMs: number) => ReadonlySet<string>;
-}
-
-type OriginPlace = Pick<OriginUrl, 'host' | 'port'>;
-
-interface Pair {
-  readonly network: string;
-  readonly host: string;
-}
-
-interface RouteChooserInit {
+interface RouteChooserInit extends LearnedOfPairs {
   readonly config: Pick<MasterConfig, 'planner'>;
   readonly publicUrl: () => string;
   readonly planner: Planner;
@@ -71,11 +23,6 @@ interface RouteChooserInit {
     /** How often one of them fails. */
     readonly failuresPerSecond: number;
   };
-  readonly wishes?: ClientWishes;
-  readonly calibrations?: PairCalibrations;
-  readonly ways?: PairWays;
-  readonly leads?: PairLeads;
-  readonly unreachedOrigins?: NotExits;
   /** 0 to below 1, evenly; says which downloads may be used to learn. */
   readonly random?: () => number;
 }
@@ -275,19 +222,6 @@ export class RouteChooser {
       isDirectPreferred: wishes.prefersDirect(network, host, nowMs),
     };
   }
-}
-
-/** The host that what is asked for at `host` is planned by: where it leads, if a depot has met that. */
-export function plannedHost(host: string, led: LedTo | undefined): string {
-  return led?.isMet ? led.host : host;
-}
-
-/**
- * The origins that the exit depot of what is asked for at `url` has to reach: where it leads as well, unless
- * that is a single depot's word for all, which would take others their exits from honest origins.
- */
-export function originsOf(url: OriginPlace, led: LedTo | undefined): readonly OriginPlace[] {
-  return led && (led.isAgreed || led.isOwn) ? [url, led] : [url];
 }
 
 /** What is to be carried. */

@@ -1,56 +1,10 @@
-import {
-  type AddressFamily,
-  type Chain,
-  type DepotEntry,
-  type EndName,
-  type LegEstimate,
-  MAX_CHAIN_DEPOTS,
-  secondsWithBreaks,
-  shapeSeconds,
-} from '@longhaul/shared';
-import type { LinkEstimate } from '../links/link-view.ts';
+import { type EndName, MAX_CHAIN_DEPOTS, secondsWithBreaks, shapeSeconds } from '@longhaul/shared';
 import { AS_GOOD_AS_BEST } from './choose-lanes.ts';
 import { losslessSeconds } from './lossless-seconds.ts';
 import type { OverlayLeg } from './overlay-leg.ts';
 import { PartialChains } from './partial-chains.ts';
+import type { ChainWish, RatedChain } from './rated-chain.ts';
 import { INITIAL_SEGMENTS, type SearchSpace } from './search-space.ts';
-
-/** A registered depot as the planner sees it; only one that is `up` is planned with. */
-export interface PlanningDepot extends Pick<DepotEntry, 'id' | 'tls'> {
-  readonly state: DepotEntry['state'] | 'unproved';
-  /** What its line leaves to one more download, bits per second; left out where nobody knows. */
-  readonly roomBps?: number;
-  /** Clients that have not this family cannot reach it; left out where either one does, or nobody knows. */
-  readonly onlyFamily?: AddressFamily;
-}
-
-export interface RatedChain {
-  /** The entry depot first. */
-  readonly chain: Chain;
-  readonly legs: readonly LegEstimate[];
-  /** What its legs are made of. */
-  readonly links: readonly LinkEstimate[];
-  readonly parts: readonly OverlayLeg[];
-  /** Whether the entry depot speaks TLS with clients. */
-  readonly clientTls: boolean;
-  /** What its depots leave to it, segments per second. */
-  readonly roomPerSecond: number;
-  readonly lanes: number;
-  /** Predicted completion time with these lanes, breaks counted. */
-  readonly seconds: number;
-}
-
-/** Which chains are sought; all of them where nothing is said. */
-export interface ChainWish {
-  readonly entry?: string;
-  /** Any entry depot but this one. */
-  readonly otherEntry?: string;
-  /** Depots that they must not pass. */
-  readonly without?: readonly string[];
-  readonly minDepots?: number;
-  /** Exactly so many lanes, of the question's choices. */
-  readonly lanes?: number;
-}
 
 interface FoundChain {
   readonly numbers: Int32Array;
