@@ -49,6 +49,9 @@ interface Kept<Plan> extends Omit<PlanTerms, 'use'> {
   isAwaited: boolean;
 }
 
+/** The plan that a question was last answered with, and when that was. */
+export type LastGiven<Plan> = Pick<Kept<Plan>, 'plan' | 'madeAtMs' | 'toldAtMs' | 'isAwaited'>;
+
 /** Plans given out in the last minute, by their {@link planKey}. */
 export class PlanCache<Plan> {
   readonly #plans = keptPlans<Plan>();
@@ -60,7 +63,7 @@ export class PlanCache<Plan> {
   }
 
   /** The plan that this was last answered with, however old it is; `undefined` where that is forgotten. */
-  last(key: string): Pick<Kept<Plan>, 'plan' | 'madeAtMs' | 'toldAtMs' | 'isAwaited'> | undefined {
+  last(key: string): LastGiven<Plan> | undefined {
     return this.#plans.get(key);
   }
 

@@ -1,7 +1,6 @@
 import {
   type Chain,
   clientAddress,
-  clientPrefix,
   depotBaseUrl,
   directLocation,
   type LegEvidence,
@@ -24,6 +23,7 @@ import type { DownloadEnds } from '../links/link-view.ts';
 import type { UnreachedPairs } from '../links/unreached-pairs.ts';
 import type { PlanningDepot } from '../search/planning-depot.ts';
 import { chooseSignalling } from './choose-signalling.ts';
+import { leftEntries } from './coming-back.ts';
 import { GroupRoutes } from './group-routes.ts';
 import {
   charsOf,
@@ -36,12 +36,13 @@ import {
 } from './issued-plan.ts';
 import type { LearnedOfPairs } from './learned-of-pairs.ts';
 import { answerOf } from './plan-answer.ts';
-import { PlanCache, planKey, SAME_PLAN_MS } from './plan-cache.ts';
+import { PlanCache, type PlanUse, planKey } from './plan-cache.ts';
 import { PlanIssuer } from './plan-issuer.ts';
 import { type PromisedDownload, promisedTo } from './promised-download.ts';
-import { type Asked, RouteChooser } from './route-chooser.ts';
+import { RouteChooser } from './route-chooser.ts';
 import { estimateSize } from './size-estimate.ts';
 import type { SizeMemory } from './size-memory.ts';
+import { StandingPlans } from './standing-plans.ts';
 
 interface KnownDepot extends PlanningDepot {
   readonly host: string;
@@ -95,32 +96,29 @@ interface PlanServiceInit extends LearnedOfPairs {
   readonly onIssued?: (issued: IssuedPlan, request: DownloadRequest, decided: Decided, nowMs: number) => void;
 }
 
-/** The depots that were up at a moment. */
-interface UpDepots {
-  readonly ids: string;
-  readonly count: number;
-  readonly atMs: number;
+/** A request that policy and options permit. */
+interface Admitted {
+  readonly request: DownloadRequest;
+  /** What its plan is given for. */
+  readonly use: PlanUse;
+  /** What its plan is kept by. */
+  readonly key: string;
+  /** What its client may have; `undefined` where that is not bounded. */
+  readonly caps: RateCaps | undefined;
 }
 
-/**
- * A client that comes sooner after it was told its way has lost nothing: download managers begin all their
- * connections within a second.
- */
-const COMES_BACK_AFTER_MS = 1_000;
-/**
- * Whoever asks for a plan proves its way before it comes for it: the add-on takes up to its deadline of some
- * seconds, twice.
- */
-const COMES_FOR_IT_MS = 15_000;
-/** Entry depots that a client is not led back to: more than that have not failed together. */
-const MOST_LEFT = 3;
-/** Which depots are up is looked at so often, and whenever one is heard of: each look goes through all of them. */
-const UP_FOR_MS = 100;
-/**
- * So few depots change seldom, and plans over them are cheap: decisions are made anew whenever one of them is
- * heard.
- */
-const FEW_DEPOTS = 64;
+/** What a client got before for the same thing. */
+interface Before {
+  /** The plan that it may have again. */
+  readonly held: IssuedPlan | undefined;
+  /** Entry depots that it comes back from. */
+  readonly left: readonly string[];
+}
+
+/** What was decided, and by what. */
+interface DecidedBy extends Decided {
+  readonly by: Pick<IssuedPlan, 'upDepots' | 'known' | 'left'>;
+}
 
 /** From a download request to a plan with its ticket: policy, size, route, ticket. */
 export class PlanService {
@@ -128,14 +126,15 @@ export class PlanService {
   readonly #issuer: PlanIssuer;
   readonly #chooser: RouteChooser;
   readonly #groupRoutes: GroupRoutes;
+  readonly #standing: StandingPlans;
   readonly #cache = new PlanCache<IssuedPlan>();
-  #up: UpDepots = { ids: '', count: 0, atMs: Number.NEGATIVE_INFINITY };
 
   constructor(init: PlanServiceInit) {
     this.#init = init;
     this.#issuer = new PlanIssuer(init);
     this.#chooser = new RouteChooser(init);
     this.#groupRoutes = new GroupRoutes(init);
+    this.#standing = new StandingPlans({ ...init, chooser: this.#chooser, groupRoutes: this.#groupRoutes });
   }
 
   /**
@@ -144,7 +143,17 @@ export class PlanService {
    * caps and options refuse.
    */
   plan(request: DownloadRequest, nowMs: number): Result<IssuedPlan> {
-    return this.#plan(request, nowMs, false);
+    const admitted = this.#admit(request, request.isPart ? 'part' : 'whole');
+    if (!admitted.ok) return admitted;
+    const before = this.#before(admitted.value, nowMs);
+    this.#cache.noteCame(admitted.value.key, nowMs);
+    if (before.held) return ok(before.held);
+    const decided = this.#decideNow(admitted.value, before, nowMs);
+    if (!decided.ok) return decided;
+    const issued = this.#issue(admitted.value, decided.value, (plan) => plan, nowMs);
+    if (issued.ok || issued.error.code !== 'rate-limited') return issued;
+    const paid = this.#paidBefore(admitted.value, nowMs);
+    return paid ? ok(paid) : issued;
   }
 
   /**
@@ -152,10 +161,22 @@ export class PlanService {
    * stays the same plan as long as the decision is the same.
    */
   explain(request: DownloadRequest, nowMs: number): Result<PlanAnswer> {
-    const plan = this.#plan(request, nowMs, true);
-    if (!plan.ok) return plan;
-    if (!plan.value.answer) throw new Error('a plan that was to be explained is not');
-    return ok(plan.value.answer);
+    const admitted = this.#admit(request, 'told');
+    if (!admitted.ok) return admitted;
+    const { key } = admitted.value;
+    const before = this.#before(admitted.value, nowMs);
+    const { held } = before;
+    if (held) this.#cache.noteTold(key, nowMs);
+    if (held?.answer) return ok(held.answer);
+    const decided = this.#decideNow(admitted.value, before, nowMs);
+    if (!decided.ok) return decided;
+    const answerFor = (plan: IssuedPlan) => this.#answer(request, decided.value, plan, nowMs);
+    if (held && isSameWay(held, decided.value.route)) return ok(answerFor(held));
+    const explained = (plan: IssuedPlan) => ({ ...plan, answer: answerFor(plan) });
+    const issued = this.#issue(admitted.value, decided.value, explained, nowMs);
+    if (!issued.ok) return issued;
+    this.#cache.noteTold(key, nowMs);
+    return ok(issued.value.answer);
   }
 
   /** Where a client goes for which there is no time to plan: to the origin. Refuses what policy and caps refuse. */
@@ -169,90 +190,83 @@ export class PlanService {
   /** The plan that this client got for exactly this target, if it still holds: nothing else is looked at again. */
   again(address: string, target: string, isPart: boolean, nowMs: number): IssuedPlan | undefined {
     const kept = this.#cache.getAsked(`${address} ${target}`, isPart ? 'part' : 'whole', nowMs);
-    return kept && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
+    return kept && this.#standing.stands(kept, address, nowMs) ? kept : undefined;
   }
 
   /** Looks again which depots are up, the next time that it matters: one of them has changed. */
   noteDepots(): void {
-    this.#up = { ...this.#up, atMs: Number.NEGATIVE_INFINITY };
+    this.#standing.noteDepots();
     this.noteLinks();
   }
 
   /** Decides again what was decided lately: more is known of a link, or of a depot. */
   noteLinks(): void {
     // Of a large overlay something changes all the time, and what was decided is good for a second.
-    if (this.#up.count <= FEW_DEPOTS) this.#chooser.noteChange();
+    if (this.#standing.areDepotsFew) this.#chooser.noteChange();
   }
 
-  #plan(request: DownloadRequest, nowMs: number, isExplained: boolean): Result<IssuedPlan> {
+  /** Refuses what policy and options refuse; `use` is what the plan is given for. */
+  #admit(request: DownloadRequest, use: PlanUse): Result<Admitted> {
     const { policy, config } = this.#init;
-    const { url, options, kind, clientAddress: address, target } = request;
+    const { url, options, kind, clientAddress: address } = request;
     const admission = policy.admit(url, address);
     if (!admission.ok) return admission;
     const isChosen = Boolean(options.via?.length) || options.lanes !== undefined;
     if (isChosen && !config.planner.allowVia) return refuse('via-not-allowed');
     const key = planKey({ client: clientAddress(address), url, options, kind });
-    const use = isExplained ? 'told' : request.isPart ? 'part' : 'whole';
-    const kept = this.#cache.get(key, use, nowMs);
-    const left = request.isResume ? this.#leftEntries(key, request, nowMs) : [];
-    const held = kept && left.length === 0 && this.#stillHolds(kept, address, nowMs) ? kept : undefined;
-    if (isExplained && held) this.#cache.noteTold(key, nowMs);
-    else if (!isExplained) this.#cache.noteCame(key, nowMs);
-    if (held && (held.answer || !isExplained)) return ok(held);
-    const caps = admission.value.metered ? this.#init.caps : undefined;
-    const share = caps?.takePlan(address, nowMs);
-    if (share && !share.ok) return share;
-    this.#wantProbes(request, nowMs);
-    const known = this.#knownNow(request, nowMs);
-    const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, known, nowMs);
-    const decided = elsewhere ?? this.#decide(request, held, known, nowMs);
-    if (!decided.ok) return decided;
-    const explained = (plan: IssuedPlan) =>
-      isExplained ? { ...plan, answer: this.#answer(request, decided.value, plan, nowMs) } : plan;
-    if (held && isSameWay(held, decided.value.route)) return ok(explained(held));
-    const issued = this.#issuer.issue(request, decided.value, caps, { ...known, left }, nowMs);
-    if (!issued.ok) {
-      const before = issued.error.code === 'rate-limited' ? this.#paidBefore(key, request, nowMs) : undefined;
-      return before ? ok(before) : issued;
-    }
-    const plan = explained(issued.value);
-    this.#init.onIssued?.(plan, request, decided.value, nowMs);
-    if (plan.decision === 'chain')
-      this.#init.registry.notePromised(plan.chain, promisedTo(address, decided.value), nowMs);
-    const asked = target === undefined ? undefined : `${address} ${target}`;
-    this.#cache.set(key, plan, { chars: charsOf(plan), wholes: plan.wholes, use }, nowMs, asked);
-    if (isExplained) this.#cache.noteTold(key, nowMs);
-    return ok(plan);
+    return ok({ request, use, key, caps: admission.value.metered ? this.#init.caps : undefined });
   }
 
-  /**
-   * The entry depots that a client comes back from, which had one for the same thing; none where it only asks
-   * once more. The last one is looked after.
-   */
-  #leftEntries(key: string, { options }: DownloadRequest, nowMs: number): readonly string[] {
-    const last = this.#cache.last(key);
-    const [entry] = last?.plan.chain ?? [];
-    if (!last || entry === undefined || options.via?.length) return [];
-    const isLed = Math.abs(nowMs - last.toldAtMs) < (last.isAwaited ? COMES_FOR_IT_MS : COMES_BACK_AFTER_MS);
-    if (isLed) return [];
-    this.#init.onCameBack(entry);
-    const agoMs = Math.abs(nowMs - last.madeAtMs);
-    const before = agoMs < SAME_PLAN_MS ? last.plan.left.filter((id) => id !== entry) : [];
-    return [...before, entry].slice(-MOST_LEFT);
+  /** What the client got before for the same thing; an entry depot that it comes back from is looked after. */
+  #before({ request, use, key }: Admitted, nowMs: number): Before {
+    const kept = this.#cache.get(key, use, nowMs);
+    const left = leftEntries(request, this.#cache.last(key), nowMs);
+    const lastLeft = left.at(-1);
+    if (lastLeft !== undefined) this.#init.onCameBack(lastLeft);
+    const isHeld =
+      kept && lastLeft === undefined && this.#standing.stands(kept, request.clientAddress, nowMs);
+    return { held: isHeld ? kept : undefined, left };
+  }
+
+  /** Decides by what is known now, away from depots that the client has left; counted as a plan of its share. */
+  #decideNow({ request, caps }: Admitted, { held, left }: Before, nowMs: number): Result<DecidedBy> {
+    const share = caps?.takePlan(request.clientAddress, nowMs);
+    if (share && !share.ok) return share;
+    this.#wantProbes(request, nowMs);
+    const known = this.#standing.knownNow(request, nowMs);
+    const elsewhere = left.length === 0 ? undefined : this.#decideElsewhere(request, left, known, nowMs);
+    const decided = elsewhere ?? this.#decide(request, held, known, nowMs);
+    return decided.ok ? ok({ ...decided.value, by: { ...known, left } }) : decided;
+  }
+
+  /** Makes the plan of what was decided, `finished` with what is told of it, and keeps it for who asks again. */
+  #issue<Plan extends IssuedPlan>(
+    { request, use, key, caps }: Admitted,
+    decided: DecidedBy,
+    finished: (plan: IssuedPlan) => Plan,
+    nowMs: number,
+  ): Result<Plan> {
+    const { clientAddress: address, target } = request;
+    const issued = this.#issuer.issue(request, decided, caps, decided.by, nowMs);
+    if (!issued.ok) return issued;
+    const plan = finished(issued.value);
+    this.#init.onIssued?.(plan, request, decided, nowMs);
+    if (plan.decision === 'chain')
+      this.#init.registry.notePromised(plan.chain, promisedTo(address, decided), nowMs);
+    const asked = target === undefined ? undefined : `${address} ${target}`;
+    this.#cache.set(key, plan, { chars: charsOf(plan), wholes: plan.wholes, use }, nowMs, asked);
+    return ok(plan);
   }
 
   /**
    * What this client last got for the same thing, where it comes for more of it and its ticket is still good:
    * all of that was charged then.
    */
-  #paidBefore(
-    key: string,
-    { isPart, clientAddress: address }: DownloadRequest,
-    nowMs: number,
-  ): IssuedPlan | undefined {
+  #paidBefore({ request, key }: Admitted, nowMs: number): IssuedPlan | undefined {
+    const { isPart, clientAddress: address } = request;
     const plan = this.#cache.last(key)?.plan;
     if (!isPart || !plan || nowMs >= 1000 * (plan.endOfLifeSeconds ?? 0)) return undefined;
-    return this.#stillHolds(plan, address, nowMs) ? plan : undefined;
+    return this.#standing.stands(plan, address, nowMs) ? plan : undefined;
   }
 
   /**
@@ -312,49 +326,6 @@ export class PlanService {
     return ok({ size, client, route, signalling, group });
   }
 
-  // A direct answer holds only as long as the same depots are up: with another one, or when more is measured
-  // of its ends, there may be a chain.
-  #stillHolds(plan: IssuedPlan, address: string, nowMs: number): boolean {
-    const { decision, chain, upDepots, known, kind, host, port, isAsked } = plan;
-    const asked = { url: { host, port }, clientAddress: address, kind };
-    const { registry, wishes, unreached } = this.#init;
-    if (decision === 'chain' && !isAsked && wishes && !wishes.isEmpty) {
-      const network = clientPrefix(address);
-      if (wishes.prefersDirect(network, host, nowMs)) return false;
-      if (wishes.avoidedBy(network, nowMs).some((id) => chain.includes(id))) return false;
-    }
-    if (decision === 'direct') {
-      const now = this.#knownNow(asked, nowMs);
-      return upDepots === now.upDepots && known === now.known;
-    }
-    if (!isAsked && this.#chooser.notExits(asked, nowMs).has(chain.at(-1) ?? '')) return false;
-    const isWhole = !unreached.breaks(chain, nowMs) && chain.every((id) => registry.isUp(id, nowMs));
-    return isWhole && this.#leadsWhereDepotsAre(plan, nowMs);
-  }
-
-  /**
-   * Whether the depots that a plan names are still where it says: a restart may bring one up elsewhere, or
-   * out of its entry group.
-   */
-  #leadsWhereDepotsAre({ places, group, chain }: IssuedPlan, nowMs: number): boolean {
-    if (group !== undefined && this.#groupRoutes.groupOf(chain[0], nowMs)?.id !== group) return false;
-    return places.every(({ id, host, port, tls }) => {
-      const now = this.#init.registry.record(id);
-      return now?.host === host && now.port === port && now.tls === tls;
-    });
-  }
-
-  /** What a plan for these ends is made by, so that it can be told later whether that has changed. */
-  #knownNow(asked: Asked, nowMs: number): KnownThen {
-    const { ends } = this.#init;
-    const { host } = asked.url;
-    const origin = this.#chooser.originOf(asked);
-    const led = origin === host ? '' : ` ${origin} ${ends.stateOf({ origin })}`;
-    const notExits = [...this.#chooser.notExits(asked, nowMs)].map((id) => ` -${id}`).join('');
-    const known = `${ends.stateOf({ client: asked.clientAddress, origin: host })}${led}${notExits}`;
-    return { upDepots: this.#upDepots(nowMs), known };
-  }
-
   /**
    * Has measured where a download is asked for, and where its bytes come from, if several depots say where
    * that is: none alone has others knock where it likes. That the list of origins does not name it says
@@ -366,13 +337,5 @@ export class PlanService {
     probes.want(url, address, nowMs);
     const led = this.#chooser.ledTo(request);
     if (led?.isAgreed && policy.checkTarget(led).ok) probes.want(led, address, nowMs);
-  }
-
-  #upDepots(nowMs: number): string {
-    if (Math.abs(nowMs - this.#up.atMs) >= UP_FOR_MS) {
-      const up = this.#init.registry.views(nowMs).filter((depot) => depot.state === 'up');
-      this.#up = { ids: up.map((depot) => depot.id).join(), count: up.length, atMs: nowMs };
-    }
-    return this.#up.ids;
   }
 }
