@@ -1,4 +1,5 @@
 import type { Prior } from './figure.ts';
+import type { LegFigures } from './leg-figures.ts';
 import { isSameSaid, type Said, Voices } from './voices.ts';
 
 /** Ends of the RTT classes: within a city, a country, a continent, over an ocean, round the world. */
@@ -24,6 +25,12 @@ export interface ClassMember {
   readonly goodputBps: number | undefined;
   readonly sentBytes: number;
   readonly lostBytes: number;
+}
+
+/** A link as its class knows it. */
+export function classMemberOf({ rtt, goodput, loss }: LegFigures): ClassMember {
+  const { sentBytes = 0, lostBytes = 0 } = loss ?? {};
+  return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
 }
 
 interface RttClass {

@@ -1,6 +1,6 @@
 import type { ClientReport } from '@longhaul/shared';
 import * as z from 'zod';
-import { type Figure, fellFrom, measuredOf, type Prior, unfallen } from '../estimates/figure.ts';
+import { type Figure, fellFrom, measuredOf, unfallen } from '../estimates/figure.ts';
 import {
   END_LIVES,
   type LegDistribution,
@@ -22,8 +22,6 @@ import { siteOf } from './measured-by.ts';
 const MOST_WAYS = 100_000;
 /** What a usual line gives where nothing is known of one. */
 const ASSUMED_BPS = 50e6;
-/** A client that nobody knows is some tens of milliseconds away, or several hundred. */
-const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
 /**
  * The lines of a network's clients differ: what is slower than this share of what is known is another one,
  * whose download may take hours and says little of the others. One that is believed too slow costs its client
@@ -83,7 +81,6 @@ export class ClientTable {
       facts,
       kind: CLIENT_MEASURED,
       assumedBps: ASSUMED_BPS,
-      assumedRtt: ASSUMED_RTT,
       isSender: true,
       ...(sentElsewhereBps ? { sentElsewhereBps } : {}),
       neighbourhood: neighbourhoodOf,

@@ -1,7 +1,7 @@
 import { DepotRates } from '../estimates/depot-rates.ts';
 import type { Estimate } from '../estimates/estimate.ts';
 import { estimateOf, type Prior } from '../estimates/figure.ts';
-import { type ClassMember, LearnedPriors } from '../estimates/learned-priors.ts';
+import { classMemberOf, LearnedPriors } from '../estimates/learned-priors.ts';
 import { END_LIVES, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
 import { Voices } from '../estimates/voices.ts';
@@ -9,6 +9,8 @@ import type { Fact, FactKind } from '../facts/fact.ts';
 import type { Facts } from '../facts/facts.ts';
 import { ToldByDepots } from '../facts/told-by-depots.ts';
 
+/** An end that nobody knows is some tens of milliseconds away, or several hundred. */
+const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
 /** Neighbours are about as far from a depot as each other: so much do their round trips differ. */
 const BETWEEN_NEIGHBOURS = 0.7;
 /** Most ways lose next to nothing, one of eight a hundred times as much: of those to ends that nobody has measured. */
@@ -54,9 +56,8 @@ interface EndTableInit<Value extends LegFigures> {
   readonly facts: Facts;
   /** Its keys are `<depot> <end>`. */
   readonly kind: FactKind<Value>;
-  /** What counts of an end's rate and round trip where nothing is known. */
+  /** What counts of an end's rate where nothing is known. */
   readonly assumedBps: number;
-  readonly assumedRtt: Prior;
   /** Depots send on these legs: their rates hardly depend on how far the end is. */
   readonly isSender: boolean;
   /** The most that a depot was seen to send beside these legs, in bits per second. */
@@ -175,7 +176,7 @@ export class EndTable<Value extends LegFigures> {
   #loss(fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
     const [loss, passedMs] = [fact?.value.loss, passedSince(fact, nowMs)];
     const evident = lossEstimate(loss, passedMs, this.#priors.loss(rttMs), END_LIVES.lossMs);
-    return between(UNKNOWN_LOSS, evident, tellingShare(loss, passedMs));
+    return interpolated(UNKNOWN_LOSS, evident, tellingShare(loss, passedMs));
   }
 
   /**
@@ -239,7 +240,7 @@ export class EndTable<Value extends LegFigures> {
    */
   #uncutLineBps(depot: string, end: string, nowMs: number): number | undefined {
     const figures = this.known(end).get(depot)?.value;
-    const usualBps = this.usualBps(figures?.rtt.value ?? this.#init.assumedRtt.value);
+    const usualBps = this.usualBps(figures?.rtt.value ?? ASSUMED_RTT.value);
     const isCut = !figures?.goodput && this.#mostOf(depot) < usualBps;
     return isCut && this.#rated(end, nowMs).length === 0 ? usualBps : undefined;
   }
@@ -286,15 +287,15 @@ export class EndTable<Value extends LegFigures> {
     const near = neighbourhood === undefined ? undefined : this.#neighbours.get(neighbourhood)?.get(depot);
     // The middle one: an end that makes itself far is one of many, and none can make itself near.
     const usual = near?.median;
-    if (usual === undefined) return this.#init.assumedRtt;
-    const { within } = this.#init.assumedRtt;
+    if (usual === undefined) return ASSUMED_RTT;
+    const { within } = ASSUMED_RTT;
     return { value: Math.exp(usual), between: BETWEEN_NEIGHBOURS, within, source: 'derived' };
   }
 
   /** Takes over what is known of a leg now. */
   #refresh(depot: string, end: string, now: Fact<Value> | undefined, before: Fact<Value> | undefined): void {
     this.#ordered.delete(end);
-    this.#priors.replace(depot, before && memberOf(before.value), now && memberOf(now.value));
+    this.#priors.replace(depot, before && classMemberOf(before.value), now && classMemberOf(now.value));
     if (this.#init.isSender) this.#rates.replace(depot, provedBps(before), provedBps(now));
     if (before) this.#count(depot, end, before, -1);
     if (now) this.#count(depot, end, now, 1);
@@ -340,15 +341,14 @@ function tellingShare(loss: LossEvidence | undefined, passedMs: number): number 
 }
 
 /** Between two estimates, nearer to the second one by a share. */
-function between(one: { readonly value: number; readonly spread: number }, other: Estimate, share: number) {
+function interpolated(
+  one: { readonly value: number; readonly spread: number },
+  other: Estimate,
+  share: number,
+) {
   return {
     ...other,
     value: one.value ** (1 - share) * other.value ** share,
     spread: one.spread * (1 - share) + other.spread * share,
   };
-}
-
-function memberOf({ rtt, goodput, loss }: LegFigures): ClassMember {
-  const { sentBytes = 0, lostBytes = 0 } = loss ?? {};
-  return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
 }

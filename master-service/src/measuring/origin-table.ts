@@ -9,7 +9,7 @@ import {
   SEGMENT_BYTES,
 } from '@longhaul/shared';
 import * as z from 'zod';
-import { type Figure, figureSchema, followed, later, observed, type Prior } from '../estimates/figure.ts';
+import { type Figure, figureSchema, followed, later, observed } from '../estimates/figure.ts';
 import {
   END_LIVES,
   type LegDistribution,
@@ -29,8 +29,6 @@ const MOST_WAYS = 100_000;
 const MOST_TAKEN = 20_000;
 /** What a usual server gives where nothing is known of one. */
 const ASSUMED_BPS = 100e6;
-/** An origin that nobody knows is some tens of milliseconds away, or several hundred. */
-const ASSUMED_RTT: Prior = { value: 50, between: 1, within: 0.2, source: 'assumed' };
 /**
  * What the receiver counts as lost says something of the sender from so many losses on: before, its window
  * has not come down from the start.
@@ -125,7 +123,6 @@ export class OriginTable {
       facts,
       kind: ORIGIN_MEASURED,
       assumedBps: ASSUMED_BPS,
-      assumedRtt: ASSUMED_RTT,
       isSender: false,
       neighbourhood: (_host, value) => value.prefix,
     });

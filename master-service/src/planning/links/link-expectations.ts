@@ -1,7 +1,6 @@
 import type { Prior } from '../../estimates/figure.ts';
-import { type ClassMember, LearnedPriors } from '../../estimates/learned-priors.ts';
+import { classMemberOf, LearnedPriors } from '../../estimates/learned-priors.ts';
 import type { LegFigures } from '../../estimates/leg-figures.ts';
-import type { LossEvidence } from '../../estimates/loss-evidence.ts';
 import { OWN_LINE, OwnLines, type SeenLine, type SeenRate } from '../../estimates/own-lines.ts';
 
 /** What one connection is taken to carry while no link has told anything, in bits per second: a usual line. */
@@ -17,7 +16,7 @@ export class LinkExpectations {
 
   /** Takes in what `from` has measured of its link to `to` in the place of what it had; `undefined` for nothing. */
   replace(from: string, to: string, before: LegFigures | undefined, now: LegFigures | undefined): void {
-    this.#priors.replace(from, before && memberOf(before), now && memberOf(now));
+    this.#priors.replace(from, before && classMemberOf(before), now && classMemberOf(now));
     this.#lines.replace(from, to, now && seenOf(now));
   }
 
@@ -67,11 +66,6 @@ export class LinkExpectations {
   linesOf(one: string, other: string, askedBps: number): readonly SeenLine[] {
     return this.#lines.of(other, one, askedBps);
   }
-}
-
-function memberOf({ rtt, goodput, loss }: LegFigures): ClassMember {
-  const { sentBytes = 0, lostBytes = 0 }: Partial<LossEvidence> = loss ?? {};
-  return { rttMs: rtt.value, goodputBps: goodput?.value, sentBytes, lostBytes };
 }
 
 /** What was seen to go over it. */

@@ -1,4 +1,5 @@
 import { isEnd } from '@longhaul/shared';
+import { pairKey } from '../links/configured-links.ts';
 import { NO_DOUBT } from '../links/leg-scenarios.ts';
 import type { LinkView } from '../links/link-view.ts';
 import type { Senders } from './chain-legs.ts';
@@ -160,7 +161,7 @@ export class OverlayGraph {
   }
 
   #knownLink(one: string, other: string): OverlayLink {
-    const key = one < other ? `${one} ${other}` : `${other} ${one}`;
+    const key = pairKey(one, other);
     const known = this.#known.get(key);
     if (known) return known;
     const link = { one, other };
