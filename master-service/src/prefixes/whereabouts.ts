@@ -36,11 +36,8 @@ interface Said {
 
 /** How the planner asks who is where. */
 export interface Whereabouts {
-  /**
-   * Of a client or an origin, by its address; `isClient` tells that it asked this master itself. Nothing is
-   * known of what is no address.
-   */
-  readonly placeOf: (address: string, nowMs: number, isClient?: boolean) => Place;
+  /** Of a client that asked this master, by its address. Nothing is known of what is no address. */
+  readonly placeOfClient: (address: string, nowMs: number) => Place;
 }
 
 interface LookUpInit {
@@ -70,9 +67,9 @@ export class WhereaboutsLookUp implements Whereabouts {
     return this.#counts;
   }
 
-  placeOf(text: string, nowMs: number, isClient = false): Place {
+  placeOfClient(text: string, nowMs: number): Place {
     const address = readAddress(text);
-    const place = address ? this.#placeOf(address, nowMs, isClient) : {};
+    const place = address ? this.#placeOf(address, nowMs) : {};
     this.#counts[place.site?.rule ?? 'none'] += 1;
     return place;
   }
@@ -93,19 +90,19 @@ export class WhereaboutsLookUp implements Whereabouts {
       system && { rule: 'as-table', prefix: formatPrefix(system.prefix), asNumber: system.value },
     ];
     return {
-      place: this.#placeOf(address, nowMs, true),
+      place: this.#placeOf(address, nowMs),
       said: said.filter((one) => one !== undefined),
     };
   }
 
-  #placeOf(address: Address, nowMs: number, isClient: boolean): Place {
+  #placeOf(address: Address, nowMs: number): Place {
     const asNumber = this.#init.files.system(address)?.value;
-    const site = this.#siteOf(address, asNumber, nowMs, isClient);
+    const site = this.#siteOf(address, asNumber, nowMs);
     return { ...(site ? { site } : {}), ...(asNumber === undefined ? {} : { asNumber }) };
   }
 
   /** Measurements override what the operator says, unless that is fixed or about a longer prefix. */
-  #siteOf(address: Address, asNumber: number | undefined, nowMs: number, isClient: boolean): Place['site'] {
+  #siteOf(address: Address, asNumber: number | undefined, nowMs: number): Place['site'] {
     const { files, measured, site } = this.#init;
     const covered = files.coverage(address);
     const said = covered ?? (asNumber === undefined ? undefined : files.systemCoverage(asNumber));
@@ -113,7 +110,7 @@ export class WhereaboutsLookUp implements Whereabouts {
     if (nearest && nearest.prefix.length >= (covered?.prefix.length ?? 0))
       return { name: nearest.site, rule: 'measured' };
     if (said) return { name: said.site, rule: covered ? 'coverage' : 'as-coverage' };
-    const own = isClient ? site() : undefined;
+    const own = site();
     return own === undefined ? undefined : { name: own, rule: 'asked' };
   }
 }

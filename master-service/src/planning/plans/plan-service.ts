@@ -311,7 +311,7 @@ export class PlanService {
   ): Result<Decided> {
     const { url, options, kind } = request;
     const size = estimateSize(request, this.#init.sizes, this.#init.config.planner.assumedSizeBytes);
-    const client = this.#init.whereabouts.placeOf(request.clientAddress, nowMs, true);
+    const client = this.#init.whereabouts.placeOfClient(request.clientAddress, nowMs);
     const planned = this.#chooser.choose(request, { size, client, given, ...known }, nowMs);
     if (!planned.ok) return planned;
     const { chain } = planned.value;
