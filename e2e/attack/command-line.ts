@@ -1,4 +1,4 @@
-import { listOf, parseOptions, refusal } from '../lab/options.ts';
+import { listOf, readCommand, refusal, refuseMistakes } from '../lab/options.ts';
 import type { AttackOptions } from './run/plan-attacks.ts';
 
 export type AttackCommand =
@@ -45,8 +45,8 @@ Options:
 
 /** Reads what is asked for. Throws `lab-input-invalid` that lists every mistake. */
 export function readCommandLine(args: readonly string[]): AttackCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run test:attack --');
-  const [name, ...rest] = positionals;
+  const { values, names, mistakes } = readCommand(args, OPTIONS, 'test:attack');
+  const [name, ...rest] = names;
   if (values.help) return { kind: 'help' };
   if (values.list) return { kind: 'list' };
   if (name === 'report') {
@@ -58,16 +58,11 @@ export function readCommandLine(args: readonly string[]): AttackCommand {
   const only = listOf(values.only);
   const worlds = listOf(values.worlds);
   const seed = values.seed === undefined ? undefined : Number(values.seed);
-  const mistakes = [
-    ...(name === undefined ? [] : [`'${positionals.join(' ')}' means nothing here`]),
-    ...(seed === undefined || (Number.isSafeInteger(seed) && seed >= 0)
-      ? []
-      : [`--seed ${values.seed} must be a whole number of at least 0`]),
-    ...(values.path === undefined || (only?.length === 1 && seed !== undefined)
-      ? []
-      : ['--path needs --seed, and --only with the one attack that it is of']),
-  ];
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0))
+    mistakes.push(`--seed ${values.seed} must be a whole number of at least 0`);
+  if (values.path !== undefined && !(only?.length === 1 && seed !== undefined))
+    mistakes.push('--path needs --seed, and --only with the one attack that it is of');
+  refuseMistakes(mistakes);
   return {
     kind: 'run',
     options: { quick: values.quick ?? false, ...(only ? { only } : {}), ...(worlds ? { worlds } : {}) },

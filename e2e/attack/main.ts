@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { obey } from '../lab/obey.ts';
 import { labObstacle } from '../lab/requirements.ts';
-import { openLineFile } from '../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
+import { openRun, placesOf } from '../lab/results/open-run.ts';
+import { fingerprintOf } from '../lab/results/run-info.ts';
 import { ATTACKS } from './attacks.ts';
 import { type AttackCommand, readCommandLine, USAGE } from './command-line.ts';
 import { resultTable } from './report/result-table.ts';
@@ -45,19 +45,18 @@ async function run(
   }
   const seed = command.seed ?? Math.floor(Math.random() * MOST_SEED);
   const { path, options } = command;
-  const folder = command.outFolder ?? DEFAULT_FOLDER;
-  const file = resolve(command.resultFile ?? join(folder, 'attacks.jsonl'));
+  const places = placesOf(command, DEFAULT_FOLDER, 'attacks');
   const strikes = plan.worlds.map(({ world, attacks }) => [world, attacks.map(({ name }) => name)]);
-  const info = describeRun({
+  // Only who names a file wants an interrupted run to go on.
+  if (command.resultFile === undefined) rmSync(places.resultFile, { force: true });
+  const result = openRun({
+    places,
+    script: 'test:attack',
     experiment: 'attacks',
     planFingerprint: fingerprintOf({ strikes, pacing: plan.pacing, seed, path }),
-    command: ['npm run test:attack --', ...process.argv.slice(2)].join(' '),
-    programs: [],
-    options: { repeat: 1, quick: options.quick, cutSeconds: null, seed },
+    options: { repeat: 1, quick: options.quick, seed },
+    schema: attackLineSchema,
   });
-  // Only who names a file wants an interrupted run to go on.
-  if (command.resultFile === undefined) rmSync(file, { force: true });
-  const result = openLineFile(file, info, attackLineSchema);
   const lines = [...result.lines];
   const done = new Set(lines.map(({ attack, world }) => `${attack} ${world}`));
   say(`seed ${seed}`);
@@ -76,7 +75,7 @@ async function run(
     },
   );
   result.finish();
-  say(`\n${resultTable(lines)}\n\n${writeAttackReport(file, resolve(folder))}`);
+  say(`\n${resultTable(lines)}\n\n${writeAttackReport(places.resultFile, places.outFolder)}`);
   if (lines.some(({ failures }) => failures.length > 0)) process.exitCode = 1;
 }
 

@@ -1,5 +1,5 @@
 import { CONGESTION_CONTROL_NAMES, CONGESTION_CONTROLS, USUAL_CONGESTION_CONTROL } from '@longhaul/shared';
-import { listOf, parseOptions, refusal, wholeNumber } from '../lab/options.ts';
+import { listOf, readCommand, refusal, refusalOf, refuseMistakes, wholeNumber } from '../lab/options.ts';
 import { type BrowsersCommand, readBrowsersCommand } from './browsers/browsers-command.ts';
 import { CASE_ACCOUNTS, CASE_IDS, SELECTABLE_IDS, selectCases } from './cases/case-id.ts';
 import { type FactsCommand, readFactsCommand } from './facts/facts-command.ts';
@@ -9,6 +9,7 @@ import { type PrefixesCommand, readPrefixesCommand } from './prefixes/prefixes-c
 import { type RedirectCommand, readRedirectCommand } from './redirect/redirect-command.ts';
 import { RELAY_IDS, RELAY_LABELS, type RelayId } from './relays/relay-id.ts';
 import type { BenchOptions } from './run/plan-bench.ts';
+import type { SoakCommand } from './soak/soak-command.ts';
 
 export type BenchCommand =
   | { readonly kind: 'help' }
@@ -18,13 +19,7 @@ export type BenchCommand =
   | OverloadCommand
   | FactsCommand
   | BrowsersCommand
-  | {
-      readonly kind: 'soak';
-      readonly seconds: number;
-      readonly flows: number;
-      readonly resultFile: string | undefined;
-      readonly outFolder: string | undefined;
-    }
+  | SoakCommand
   | { readonly kind: 'report'; readonly resultFile: string; readonly outFolder: string | undefined }
   | {
       readonly kind: 'relay';
@@ -104,8 +99,8 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
   if (args[0] === 'browsers' && !args.includes('--help')) return readBrowsersCommand(args.slice(1));
   if (args[0] === 'facts' && !args.includes('--help')) return readFactsCommand(args.slice(1));
   if (args[0] === 'planner' && !args.includes('--help')) return readPlannerCommand(args.slice(1));
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
-  const [name, ...rest] = positionals;
+  const { values, names, mistakes } = readCommand(args, OPTIONS, 'bench', 1);
+  const [name, ...rest] = names;
   if (values.help || (name === undefined && args.length === 0)) return { kind: 'help' };
   if (name === 'report') {
     const [resultFile] = rest;
@@ -113,20 +108,18 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
       throw refusal('report needs one result file: npm run bench -- report <result file>');
     return { kind: 'report', resultFile, outFolder: values.out };
   }
-  const mistakes: string[] = [];
   if (name !== 'relay' && name !== 'soak')
-    mistakes.push(
+    mistakes.unshift(
       name === undefined
         ? 'no benchmark is named: relay, soak, prefixes, planner, redirect, overload, facts or browsers'
         : `there is no benchmark '${name}'; choose relay, soak, prefixes, planner, redirect, overload, facts or browsers`,
     );
-  if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
   const whole = (option: string, text: string, most: number) =>
     wholeNumber({ option, text, least: 1, most }, mistakes);
   if (name === 'soak') {
     const minutes = values.minutes === undefined ? SOAK_MINUTES : whole('minutes', values.minutes, 1440);
     const flows = values.flows === undefined ? SOAK_FLOWS : whole('flows', values.flows, MOST_FLOWS);
-    if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+    refuseMistakes(mistakes);
     return { kind: 'soak', seconds: minutes * 60, flows, resultFile: values.json, outFolder: values.out };
   }
   const repeats = values.repeat === undefined ? undefined : whole('repeat', values.repeat, 1000);
@@ -150,7 +143,7 @@ export function readCommandLine(args: readonly string[]): BenchCommand {
     mistakes.push(
       `--congestion ${congestion} must be ${UNPACED.join(' or ')}: others pace, and that hides the relay`,
     );
-  if (!congestionControl || mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  if (!congestionControl || mistakes.length > 0) throw refusalOf(mistakes);
   return {
     kind: 'relay',
     options: {

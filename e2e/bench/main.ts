@@ -6,8 +6,9 @@ import { startNetwork } from '../lab/network/start-network.ts';
 import { obey } from '../lab/obey.ts';
 import { LabRefusal } from '../lab/refusal.ts';
 import { findProgramFile, labObstacle } from '../lab/requirements.ts';
+import { describeTyped, placesOf } from '../lab/results/open-run.ts';
 import { openLineFile } from '../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../lab/results/run-info.ts';
+import { fingerprintOf } from '../lab/results/run-info.ts';
 import { benchBrowsers } from './browsers/browsers-command.ts';
 import { ALL_CASES } from './cases/all-cases.ts';
 import { caseLineSchema } from './cases/case-line.ts';
@@ -29,13 +30,10 @@ import { casesFileOf, heldFileOf } from './run/held-file.ts';
 import { type BenchPlan, planBench } from './run/plan-bench.ts';
 import { runBench } from './run/run-bench.ts';
 import { type CasesRun, runCases } from './run/run-cases.ts';
-import { runSoak } from './soak/run-soak.ts';
-import { soakLineSchema } from './soak/soak-line.ts';
-import { isBack, writeSoakReport } from './soak/write-soak-report.ts';
+import { benchSoak, type SoakCommand } from './soak/soak-command.ts';
 
 /** Where results go when nobody says otherwise. */
 const DEFAULT_FOLDER = join('.longhaul', 'bench');
-const SOAK_SEED = 1;
 await obey((interrupted) => carryOut(readCommandLine(process.argv.slice(2)), interrupted));
 
 async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promise<void> {
@@ -57,20 +55,10 @@ async function carryOut(command: BenchCommand, interrupted: AbortSignal): Promis
   else await run(command, interrupted);
 }
 
-async function soak(command: Extract<BenchCommand, { kind: 'soak' }>): Promise<void> {
-  const { seconds, flows, outFolder } = command;
-  const given = ['npm run bench --', ...process.argv.slice(2)].join(' ');
-  const options = { repeat: 1, quick: false, cutSeconds: null, seed: SOAK_SEED };
-  const planFingerprint = fingerprintOf({ seconds, flows });
-  const info = describeRun({ experiment: 'soak', planFingerprint, command: given, options, programs: [] });
-  const resultFile = resolve(command.resultFile ?? join(outFolder ?? DEFAULT_FOLDER, 'soak.jsonl'));
-  const file = openLineFile(resultFile, info, soakLineSchema);
-  const line = await runSoak({ seconds, flows, seed: SOAK_SEED, onPhase: say });
-  file.append(line);
-  file.finish();
-  const { page } = writeSoakReport({ resultFile, outFolder: resolve(outFolder ?? DEFAULT_FOLDER) });
+async function soak(command: SoakCommand): Promise<void> {
+  const { page, isGood } = await benchSoak(command, DEFAULT_FOLDER, say);
   process.stdout.write(`${page}\n`);
-  if (line.outcomes.wrong > 0 || !line.depots.every(isBack)) process.exitCode = 1;
+  if (!isGood) process.exitCode = 1;
 }
 
 async function run(
@@ -81,8 +69,7 @@ async function run(
   const choice = chooseRelays(asked);
   refuseMachine();
   const plan = planBench(options);
-  const folder = command.outFolder ?? DEFAULT_FOLDER;
-  const file = resolve(command.resultFile ?? join(folder, 'relay.jsonl'));
+  const { resultFile: file, outFolder } = placesOf(command, DEFAULT_FOLDER, 'relay');
   const { congestionControl } = options;
   const network = await startNetwork(
     { name: 'one host', sites: { [SITE]: { role: 'client', congestionControl } }, links: [] },
@@ -103,11 +90,11 @@ async function run(
     const holdsCapped = plan.held.some(({ held: kind }) => kind === 'capped');
     const capped = isSpliced && holdsCapped ? await startCapped(network) : undefined;
     const ids = relays.map(({ id }) => id);
-    const info = describeRun({
+    const info = describeTyped({
+      script: 'bench',
       experiment: 'relay',
       planFingerprint: fingerprintOf({ plan, ids, congestionControl }),
-      command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-      options: { repeat: plan.repeats, quick: options.quick, cutSeconds: null, seed: 0 },
+      options: { repeat: plan.repeats, quick: options.quick, seed: 0 },
       notes: [
         `Congestion control of every socket, looked up with each relay: ${congestionControl}.`,
         ...[...choice.absent, ...absent].map((sentence) => `Left out, ${sentence}`),
@@ -125,7 +112,7 @@ async function run(
   } finally {
     await network.close();
   }
-  report(file, folder);
+  report(file, outFolder);
 }
 
 async function measureCases(

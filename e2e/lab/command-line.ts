@@ -4,7 +4,6 @@ import {
   type AnycastCommand,
   readAnycastCommand,
 } from './anycast/anycast-command.ts';
-import type { Experiment } from './experiment.ts';
 import { EXPERIMENTS } from './experiments/experiments.ts';
 import { MATRIX } from './experiments/matrix.ts';
 import {
@@ -14,8 +13,9 @@ import {
   readMastersCommand,
 } from './masters/masters-command.ts';
 import { MODEL_NAME, MODEL_USAGE, type ModelCommand, readModelCommand } from './model/model-command.ts';
-import { listOf, parseOptions, refusal } from './options.ts';
-import type { RunOptions } from './run/plan-run.ts';
+import { listOf, readCommand, refusal, refusalOf } from './options.ts';
+import type { RunCommand } from './run/run-command.ts';
+import type { SelfTestCommand } from './self-test/self-test-command.ts';
 import { readSimCommand, SIM_NAME, SIM_USAGE, type SimCommand } from './simulation/sim-command.ts';
 import {
   readUnknownCommand,
@@ -31,26 +31,14 @@ export type LabCommand =
   | MastersCommand
   | UnknownCommand
   | ModelCommand
-  | {
-      readonly kind: 'self-test';
-      readonly resultFile: string | undefined;
-      readonly outFolder: string | undefined;
-    }
+  | SelfTestCommand
   | {
       readonly kind: 'report';
       /** At least one, of the same experiment. */
       readonly resultFiles: readonly string[];
       readonly outFolder: string | undefined;
     }
-  | {
-      readonly kind: 'run';
-      readonly experiment: Experiment;
-      readonly options: RunOptions;
-      /** Only tells what would be run, and for how long. */
-      readonly isDry: boolean;
-      readonly resultFile: string | undefined;
-      readonly outFolder: string | undefined;
-    };
+  | RunCommand;
 
 const OPTIONS = {
   repeat: { type: 'string' },
@@ -102,8 +90,8 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   if (args[0] === MASTERS_NAME && !args.includes('--help')) return readMastersCommand(args.slice(1));
   if (args[0] === UNKNOWN_NAME && !args.includes('--help')) return readUnknownCommand(args.slice(1));
   if (args[0] === MODEL_NAME && !args.includes('--help')) return readModelCommand(args.slice(1));
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
-  const [name, ...rest] = positionals;
+  const { values, names, mistakes } = readCommand(args, OPTIONS, 'lab', 1);
+  const [name, ...rest] = names;
   if (values.help || args.length === 0) return { kind: 'help' };
   if (name === 'self-test') {
     refuseOptions(name, values, ['json', 'out']);
@@ -117,10 +105,9 @@ export function readCommandLine(args: readonly string[]): LabCommand {
     return { kind: 'report', resultFiles: rest, outFolder: values.out };
   }
   const experiment = EXPERIMENTS.find((known) => known.name === name);
-  const mistakes: string[] = [];
-  if (name === undefined) mistakes.push(`name an experiment: one of ${NAMES.join(', ')}`);
-  else if (!experiment) mistakes.push(`there is no experiment '${name}'; choose one of ${NAMES.join(', ')}`);
-  if (rest.length > 0) mistakes.push(`'${rest.join(' ')}' means nothing here`);
+  if (name === undefined) mistakes.unshift(`name an experiment: one of ${NAMES.join(', ')}`);
+  else if (!experiment)
+    mistakes.unshift(`there is no experiment '${name}'; choose one of ${NAMES.join(', ')}`);
   if (values.quick && values.set !== undefined) mistakes.push('give --quick or --set, not both');
   const number = (option: 'repeat' | 'cut' | 'seed', least: number, isWhole: boolean) => {
     const text = values[option];
@@ -138,7 +125,7 @@ export function readCommandLine(args: readonly string[]): LabCommand {
   const repeats = number('repeat', 1, true);
   const cutSeconds = number('cut', 0.1, false);
   const seed = number('seed', 0, true) ?? 1;
-  if (!experiment || mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  if (!experiment || mistakes.length > 0) throw refusalOf(mistakes);
   const links = (['typed', 'measured'] as const).find((known) => known === (values.links ?? 'typed'));
   if (!links) throw refusal(`--links takes typed or measured, not '${values.links}'.`);
   const scenarios = listOf(values.scenarios);

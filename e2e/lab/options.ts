@@ -1,18 +1,45 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { LabRefusal } from './refusal.ts';
 
-/** Options and names of a command line. Throws `lab-input-invalid` that points to the help of `command`. */
-export function parseOptions<Options extends ParseArgsOptionsConfig>(
+/** What of this folder and its neighbours is run as `npm run <script> -- …`. */
+export type Script = 'lab' | 'bench' | 'test:attack';
+
+/**
+ * Options and names of a command line, and the mistakes in it so far: names beyond the first `mostNames`. Throws
+ * `lab-input-invalid` that points to the help of the script where an option is not known, or has no value.
+ */
+export function readCommand<Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: Options,
-  command: string,
+  script: Script,
+  mostNames = 0,
+) {
+  const { values, positionals: names } = parseOptions(args, options, script);
+  const rest = names.slice(mostNames);
+  return { values, names, mistakes: rest.length > 0 ? [`'${rest.join(' ')}' means nothing here`] : [] };
+}
+
+function parseOptions<Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+  script: Script,
 ) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (failure) {
     const text = failure instanceof Error ? failure.message : String(failure);
-    throw refusal(`${text}. See ${command} --help`);
+    throw refusal(`${text}. See npm run ${script} -- --help`);
   }
+}
+
+/** Throws {@link refusalOf} the mistakes, where there are any. */
+export function refuseMistakes(mistakes: readonly string[]): void {
+  if (mistakes.length > 0) throw refusalOf(mistakes);
+}
+
+/** All that is wrong with a command line, as one sentence. */
+export function refusalOf(mistakes: readonly string[]): LabRefusal {
+  return refusal(`${mistakes.join('; ')}.`);
 }
 
 /** What is wrong with a command line, as a sentence. */

@@ -1,7 +1,6 @@
-import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal, wholeNumber } from '../../lab/options.ts';
-import { openLineFile } from '../../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { listOf, readCommand, refuseMistakes, wholeNumber } from '../../lab/options.ts';
+import { openRun, placesOf } from '../../lab/results/open-run.ts';
+import { fingerprintOf } from '../../lab/results/run-info.ts';
 import { BROWSER_CASES, type BrowserCase } from './browser-cases.ts';
 import { BROWSER_KINDS, browsersLineSchema } from './browsers-line.ts';
 import { runBrowsers } from './run-browsers.ts';
@@ -28,8 +27,7 @@ const OPTIONS = {
 
 /** Reads what stands behind `browsers`. Throws `lab-input-invalid` that lists every mistake. */
 export function readBrowsersCommand(args: readonly string[]): BrowsersCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'bench');
   const chosen = <T>(what: string, asked: string | undefined, all: readonly T[], idOf: (one: T) => string) =>
     listOf(asked)?.flatMap((id) => {
       const found = all.find((one) => idOf(one) === id);
@@ -46,7 +44,7 @@ export function readBrowsersCommand(args: readonly string[]): BrowsersCommand {
     resultFile: values.json,
     outFolder: values.out,
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return command;
 }
 
@@ -57,17 +55,16 @@ export async function benchBrowsers(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const out = outFolder ?? folder;
-  const path = resolve(resultFile ?? join(out, 'browsers.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'browsers');
+  const file = openRun({
+    places,
+    script: 'bench',
     experiment: 'browsers',
     planFingerprint: fingerprintOf({ browsers, cases: cases.map(({ id }) => id), repeats, seed }),
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: repeats, quick: false, cutSeconds: null, seed },
-    programs: [],
+    options: { repeat: repeats, seed },
+    schema: browsersLineSchema,
   });
-  const file = openLineFile(path, info, browsersLineSchema);
   await runBrowsers({ browsers, cases, repeats, seed, file, say, signal });
   file.finish();
-  return writeBrowsersReport({ resultFile: path, outFolder: resolve(out) }).page;
+  return writeBrowsersReport(places).page;
 }

@@ -1,7 +1,6 @@
-import { join, resolve } from 'node:path';
-import { parseOptions, refusal, wholeNumber } from '../../lab/options.ts';
-import { openLineFile } from '../../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { readCommand, refuseMistakes, wholeNumber } from '../../lab/options.ts';
+import { openRun, placesOf } from '../../lab/results/open-run.ts';
+import { fingerprintOf } from '../../lab/results/run-info.ts';
 import { factsLineSchema } from './facts-line.ts';
 import { runFacts } from './run-facts.ts';
 import { writeFactsReport } from './write-facts-report.ts';
@@ -38,8 +37,7 @@ const WARM_UP_SECONDS = 60;
 
 /** Reads what stands behind `facts`. Throws `lab-input-invalid` that lists every mistake. */
 export function readFactsCommand(args: readonly string[]): FactsCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'bench');
   const whole = (
     option: 'depots' | 'links' | 'repeat' | 'seconds' | 'warm-up',
     preset: number,
@@ -55,7 +53,7 @@ export function readFactsCommand(args: readonly string[]): FactsCommand {
     resultFile: values.json,
     outFolder: values.out,
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return command;
 }
 
@@ -66,17 +64,16 @@ export async function benchFacts(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const out = outFolder ?? folder;
-  const path = resolve(resultFile ?? join(out, 'facts.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'facts');
+  const file = openRun({
+    places,
+    script: 'bench',
     experiment: 'facts',
     planFingerprint: fingerprintOf({ depots, links, repeats, seconds, warmUpSeconds }),
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: repeats, quick: false, cutSeconds: null, seed: 1 },
-    programs: [],
+    options: { repeat: repeats, seed: 1 },
+    schema: factsLineSchema,
   });
-  const file = openLineFile(path, info, factsLineSchema);
   await runFacts({ depots, links, seconds, warmUpSeconds, repeats, file, say, signal });
   file.finish();
-  return writeFactsReport({ resultFile: path, outFolder: resolve(out) }).page;
+  return writeFactsReport(places).page;
 }

@@ -1,7 +1,6 @@
-import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal } from '../../lab/options.ts';
-import { openLineFile } from '../../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { listOf, readCommand, refuseMistakes, wholeNumber } from '../../lab/options.ts';
+import { openRun, placesOf } from '../../lab/results/open-run.ts';
+import { fingerprintOf } from '../../lab/results/run-info.ts';
 import { overloadLineSchema } from './overload-line.ts';
 import { runOverload } from './run-overload.ts';
 import { writeOverloadReport } from './write-overload-report.ts';
@@ -31,14 +30,9 @@ const SECONDS = 10;
 
 /** Reads what stands behind `overload`. Throws `lab-input-invalid` that lists every mistake. */
 export function readOverloadCommand(args: readonly string[]): OverloadCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
-  const whole = (option: string, text: string, most: number): number => {
-    const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < 1 || value > most)
-      mistakes.push(`--${option} ${text} must be a whole number from 1 to ${most}`);
-    return value;
-  };
+  const { values, mistakes } = readCommand(args, OPTIONS, 'bench');
+  const whole = (option: string, text: string, most: number) =>
+    wholeNumber({ option, text, least: 1, most }, mistakes);
   const asked = listOf(values.connections) ?? CONNECTIONS;
   const command = {
     kind: 'overload' as const,
@@ -48,7 +42,7 @@ export function readOverloadCommand(args: readonly string[]): OverloadCommand {
     resultFile: values.json,
     outFolder: values.out,
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return command;
 }
 
@@ -59,17 +53,16 @@ export async function benchOverload(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const out = outFolder ?? folder;
-  const path = resolve(resultFile ?? join(out, 'overload.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'overload');
+  const file = openRun({
+    places,
+    script: 'bench',
     experiment: 'overload',
     planFingerprint: fingerprintOf({ connections, repeats, seconds }),
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: repeats, quick: false, cutSeconds: null, seed: 0 },
-    programs: [],
+    options: { repeat: repeats, seed: 0 },
+    schema: overloadLineSchema,
   });
-  const file = openLineFile(path, info, overloadLineSchema);
   await runOverload({ connections, repeats, seconds, file, say, signal });
   file.finish();
-  return writeOverloadReport({ resultFile: path, outFolder: resolve(out) }).page;
+  return writeOverloadReport(places).page;
 }

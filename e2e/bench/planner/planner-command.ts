@@ -1,7 +1,6 @@
-import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal, wholeNumber } from '../../lab/options.ts';
-import { openLineFile } from '../../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { listOf, readCommand, refuseMistakes, wholeNumber } from '../../lab/options.ts';
+import { openRun, placesOf } from '../../lab/results/open-run.ts';
+import { fingerprintOf } from '../../lab/results/run-info.ts';
 import { PLANNER_CASE_IDS, type PlannerCaseId } from './planner-case.ts';
 import { plannerLineSchema } from './planner-line.ts';
 import { runPlanner } from './run-planner.ts';
@@ -28,8 +27,7 @@ const REPEATS = 10;
 
 /** Reads what stands behind `planner`. Throws `lab-input-invalid` that lists every mistake. */
 export function readPlannerCommand(args: readonly string[]): PlannerCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'bench');
   const asked = listOf(values.cases) ?? PLANNER_CASE_IDS;
   for (const id of asked)
     if (!PLANNER_CASE_IDS.some((known) => known === id))
@@ -44,7 +42,7 @@ export function readPlannerCommand(args: readonly string[]): PlannerCommand {
     resultFile: values.json,
     outFolder: values.out,
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return command;
 }
 
@@ -55,17 +53,16 @@ export function benchPlanner(
   say: (text: string) => void,
   signal: AbortSignal,
 ): string {
-  const out = outFolder ?? folder;
-  const path = resolve(resultFile ?? join(out, 'planner.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'planner');
+  const file = openRun({
+    places,
+    script: 'bench',
     experiment: 'planner',
     planFingerprint: fingerprintOf({ cases, repeats, seed }),
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: repeats, quick: false, cutSeconds: null, seed },
-    programs: [],
+    options: { repeat: repeats, seed },
+    schema: plannerLineSchema,
   });
-  const file = openLineFile(path, info, plannerLineSchema);
   runPlanner({ cases, repeats, seed, file, say, signal });
   file.finish();
-  return writePlannerReport({ resultFile: path, outFolder: resolve(out) }).page;
+  return writePlannerReport(places).page;
 }

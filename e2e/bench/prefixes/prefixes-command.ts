@@ -1,7 +1,6 @@
-import { join, resolve } from 'node:path';
-import { parseOptions, refusal, wholeNumber } from '../../lab/options.ts';
-import { openLineFile } from '../../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { readCommand, refuseMistakes, wholeNumber } from '../../lab/options.ts';
+import { openRun, placesOf } from '../../lab/results/open-run.ts';
+import { fingerprintOf } from '../../lab/results/run-info.ts';
 import { prefixesLineSchema } from './prefixes-line.ts';
 import { runPrefixes } from './run-prefixes.ts';
 import { writePrefixesReport } from './write-prefixes-report.ts';
@@ -28,8 +27,7 @@ const REPEATS = 5;
 
 /** Reads what stands behind `prefixes`. Throws `lab-input-invalid` that lists every mistake. */
 export function readPrefixesCommand(args: readonly string[]): PrefixesCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'bench');
   const whole = (option: 'prefixes' | 'repeat' | 'seed', preset: number, least: number, most: number) =>
     wholeNumber({ option, text: values[option] ?? String(preset), least, most }, mistakes);
   const command = {
@@ -40,7 +38,7 @@ export function readPrefixesCommand(args: readonly string[]): PrefixesCommand {
     resultFile: values.json,
     outFolder: values.out,
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return command;
 }
 
@@ -51,17 +49,16 @@ export async function benchPrefixes(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const out = outFolder ?? folder;
-  const path = resolve(resultFile ?? join(out, 'prefixes.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'prefixes');
+  const file = openRun({
+    places,
+    script: 'bench',
     experiment: 'prefixes',
     planFingerprint: fingerprintOf({ prefixes, repeats, seed }),
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: repeats, quick: false, cutSeconds: null, seed },
-    programs: [],
+    options: { repeat: repeats, seed },
+    schema: prefixesLineSchema,
   });
-  const file = openLineFile(path, info, prefixesLineSchema);
   await runPrefixes({ prefixes, repeats, seed, file, say, signal });
   file.finish();
-  return writePrefixesReport({ resultFile: path, outFolder: resolve(out) }).page;
+  return writePrefixesReport(places).page;
 }

@@ -1,7 +1,6 @@
-import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal } from '../../lab/options.ts';
-import { openLineFile } from '../../lab/results/result-file.ts';
-import { describeRun, fingerprintOf } from '../../lab/results/run-info.ts';
+import { listOf, readCommand, refuseMistakes, wholeNumber } from '../../lab/options.ts';
+import { openRun, placesOf } from '../../lab/results/open-run.ts';
+import { fingerprintOf } from '../../lab/results/run-info.ts';
 import { REDIRECT_CASE_IDS, type RedirectCaseId } from './redirect-case.ts';
 import { redirectLineSchema } from './redirect-line.ts';
 import { runRedirect } from './run-redirect.ts';
@@ -29,19 +28,13 @@ const REQUESTS = 40_000;
 
 /** Reads what stands behind `redirect`. Throws `lab-input-invalid` that lists every mistake. */
 export function readRedirectCommand(args: readonly string[]): RedirectCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run bench --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'bench');
   const asked = listOf(values.cases) ?? REDIRECT_CASE_IDS;
   for (const id of asked)
     if (!REDIRECT_CASE_IDS.some((known) => known === id))
       mistakes.push(`there is no case '${id}'; choose from ${REDIRECT_CASE_IDS.join(', ')}`);
-  const whole = (option: 'repeat' | 'requests', preset: number, least: number, most: number): number => {
-    const text = values[option] ?? String(preset);
-    const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < least || value > most)
-      mistakes.push(`--${option} ${text} must be a whole number from ${least} to ${most}`);
-    return value;
-  };
+  const whole = (option: 'repeat' | 'requests', preset: number, least: number, most: number) =>
+    wholeNumber({ option, text: values[option] ?? String(preset), least, most }, mistakes);
   const command = {
     kind: 'redirect' as const,
     cases: REDIRECT_CASE_IDS.filter((id) => asked.includes(id)),
@@ -50,7 +43,7 @@ export function readRedirectCommand(args: readonly string[]): RedirectCommand {
     resultFile: values.json,
     outFolder: values.out,
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return command;
 }
 
@@ -61,17 +54,17 @@ export async function benchRedirect(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const out = outFolder ?? folder;
-  const path = resolve(resultFile ?? join(out, 'redirect.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'redirect');
+  const file = openRun({
+    places,
+    script: 'bench',
     experiment: 'redirect',
     planFingerprint: fingerprintOf({ cases, repeats, requests }),
-    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: repeats, quick: false, cutSeconds: null, seed: 0 },
+    options: { repeat: repeats, seed: 0 },
     programs: ['nginx'],
+    schema: redirectLineSchema,
   });
-  const file = openLineFile(path, info, redirectLineSchema);
   await runRedirect({ cases, repeats, requests, file, say, signal });
   file.finish();
-  return writeRedirectReport({ resultFile: path, outFolder: resolve(out) }).page;
+  return writeRedirectReport(places).page;
 }

@@ -1,9 +1,8 @@
-import { join, resolve } from 'node:path';
-import { parseOptions, refusal, wholeNumber } from '../options.ts';
+import { readCommand, refuseMistakes, wholeNumber } from '../options.ts';
 import { requireProgram } from '../programs.ts';
 import { labObstacle } from '../requirements.ts';
-import { openLineFile } from '../results/result-file.ts';
-import { describeRun, fingerprintOf } from '../results/run-info.ts';
+import { openRun, placesOf } from '../results/open-run.ts';
+import { fingerprintOf } from '../results/run-info.ts';
 import { anycastLineSchema } from './anycast-line.ts';
 import { type AnycastPlan, runAnycast } from './run-anycast.ts';
 import { writeAnycastReport } from './write-anycast-report.ts';
@@ -33,13 +32,12 @@ whether so many minutes of full load take its address away.
 
 /** Reads what stands behind `anycast`. Throws `lab-input-invalid` that lists every mistake. */
 export function readAnycastCommand(args: readonly string[]): AnycastCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'lab');
   const plan = {
     repeats: wholeNumber({ option: 'repeat', text: values.repeat, least: 0, most: 1000 }, mistakes),
     loadMinutes: wholeNumber({ option: 'load', text: values.load, least: 0, most: 1440 }, mistakes),
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return { kind: 'anycast', plan, resultFile: values.json, outFolder: values.out };
 }
 
@@ -52,18 +50,17 @@ export async function measureAnycast(
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
   for (const program of ['bird', 'exabgp'] as const) requireProgram(program);
-  const out = resolve(outFolder ?? folder);
-  const path = resolve(resultFile ?? join(out, 'anycast.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'anycast');
+  const file = openRun({
+    places,
+    script: 'lab',
     experiment: ANYCAST_NAME,
     // Each run is one of its own.
     planFingerprint: fingerprintOf([ANYCAST_NAME, plan, Date.now()]),
-    command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: plan.repeats, quick: false, cutSeconds: null, seed: 1 },
-    programs: [],
+    options: { repeat: plan.repeats, seed: 1 },
+    schema: anycastLineSchema,
   });
-  const file = openLineFile(path, info, anycastLineSchema);
   await runAnycast({ plan, file, say });
   file.finish();
-  return writeAnycastReport(path, out);
+  return writeAnycastReport(places.resultFile, places.outFolder);
 }

@@ -1,8 +1,7 @@
-import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal, wholeNumber } from '../options.ts';
+import { listOf, readCommand, refuseMistakes, wholeNumber } from '../options.ts';
 import { labObstacle } from '../requirements.ts';
-import { openLineFile } from '../results/result-file.ts';
-import { describeRun, fingerprintOf } from '../results/run-info.ts';
+import { openRun, placesOf } from '../results/open-run.ts';
+import { fingerprintOf } from '../results/run-info.ts';
 import { mastersLineSchema } from './masters-line.ts';
 import { DEPOTS } from './masters-network.ts';
 import { type MastersPlan, runMasters, WHAT_HAPPENS } from './run-masters.ts';
@@ -36,8 +35,7 @@ site or two are cut off, a clock jumps, or a master joins an overlay of so many 
 
 /** Reads what stands behind `masters`. Throws `lab-input-invalid` that lists every mistake. */
 export function readMastersCommand(args: readonly string[]): MastersCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'lab');
   const names = listOf(values.events) ?? [];
   const events = WHAT_HAPPENS.filter((name) => names.includes(name));
   const unknown = names.filter((name) => !events.some((event) => event === name));
@@ -52,7 +50,7 @@ export function readMastersCommand(args: readonly string[]): MastersCommand {
     depots: whole('depots', DEPOTS.length + 1, 1000),
     links: whole('links', 1, 100),
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return { kind: 'masters', plan, resultFile: values.json, outFolder: values.out };
 }
 
@@ -64,18 +62,17 @@ export async function measureMasters(
 ): Promise<string> {
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
-  const out = resolve(outFolder ?? folder);
-  const path = resolve(resultFile ?? join(out, 'masters.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'masters');
+  const file = openRun({
+    places,
+    script: 'lab',
     experiment: MASTERS_NAME,
     // Each run is one of its own.
     planFingerprint: fingerprintOf([MASTERS_NAME, plan, Date.now()]),
-    command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: plan.repeats, quick: false, cutSeconds: null, seed: 1 },
-    programs: [],
+    options: { repeat: plan.repeats, seed: 1 },
+    schema: mastersLineSchema,
   });
-  const file = openLineFile(path, info, mastersLineSchema);
   await runMasters({ plan, file, say });
   file.finish();
-  return writeMastersReport(path, out);
+  return writeMastersReport(places.resultFile, places.outFolder);
 }

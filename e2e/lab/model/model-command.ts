@@ -1,10 +1,10 @@
-import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal, wholeNumber } from '../options.ts';
+import { listOf, readCommand, refuseMistakes, wholeNumber } from '../options.ts';
 import { requireProgram } from '../programs.ts';
 import { labObstacle } from '../requirements.ts';
+import { openRun, placesOf } from '../results/open-run.ts';
 import { progressLine } from '../results/progress.ts';
-import { openResultFile } from '../results/result-file.ts';
-import { describeRun, fingerprintOf } from '../results/run-info.ts';
+import { transferLineSchema } from '../results/read-lines.ts';
+import { fingerprintOf } from '../results/run-info.ts';
 import { runExperiment } from '../run/run-experiment.ts';
 import { MOST_DRAWN } from './drawn-chains.ts';
 import { measureGrid } from './measure-grid.ts';
@@ -53,8 +53,7 @@ constants would be if they were fitted. --scenarios: only conditions whose id ha
 
 /** Reads what stands behind `model`. Throws `lab-input-invalid` that lists every mistake. */
 export function readModelCommand(args: readonly string[]): ModelCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'lab');
   const presets = values.quick ? QUICK : PRESETS;
   const whole = (option: keyof typeof PRESETS, least: number, most: number) =>
     wholeNumber({ option, text: values[option] ?? presets[option], least, most }, mistakes);
@@ -70,7 +69,7 @@ export function readModelCommand(args: readonly string[]): ModelCommand {
     atOnce: whole('at-once', 1, 16),
     seed: whole('seed', 0, 2 ** 32 - 1),
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return {
     kind: 'model',
     options,
@@ -93,25 +92,23 @@ export async function measureModel(
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
   requireProgram('curl');
-  const out = resolve(outFolder ?? folder);
-  const path = resolve(resultFile ?? join(out, `${MODEL_NAME}.jsonl`));
+  const places = placesOf({ resultFile, outFolder }, folder, MODEL_NAME);
   const { legs, drawn, transferCount } = plan;
   const order = legs.map(({ cell, repeat }) => [cell.scenario, repeat]);
-  const file = openResultFile(
-    path,
-    describeRun({
-      experiment: MODEL_NAME,
-      planFingerprint: fingerprintOf([MODEL_NAME, options, order, drawn?.fingerprint ?? null]),
-      command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
-      options: {
-        repeat: options.repeats,
-        quick: options.isQuick,
-        cutSeconds: options.cutSeconds,
-        seed: options.seed,
-      },
-      programs: ['curl'],
-    }),
-  );
+  const file = openRun({
+    places,
+    script: 'lab',
+    experiment: MODEL_NAME,
+    planFingerprint: fingerprintOf([MODEL_NAME, options, order, drawn?.fingerprint ?? null]),
+    options: {
+      repeat: options.repeats,
+      quick: options.isQuick,
+      cutSeconds: options.cutSeconds,
+      seed: options.seed,
+    },
+    programs: ['curl'],
+    schema: transferLineSchema,
+  });
   let done = file.lines.length;
   if (done > 0) say(`going on after ${done} of ${transferCount} transfers`);
   const left = leftOf(plan, file.lines);
@@ -129,7 +126,7 @@ export async function measureModel(
   await measureGrid({ transfers: left.legs, seed: options.seed + done, cutSeconds, atOnce }, events);
   if (drawn) await runExperiment(drawn, left.isDone, events);
   file.finish();
-  return writeModelReport(path, out);
+  return writeModelReport(places.resultFile, places.outFolder);
 }
 
 function sayEstimate(plan: ModelPlan, say: (text: string) => void): void {

@@ -1,7 +1,7 @@
-import { join, resolve } from 'node:path';
-import { listOf, parseOptions, refusal, wholeNumber } from '../options.ts';
-import { openLineFile } from '../results/result-file.ts';
-import { describeRun, fingerprintOf } from '../results/run-info.ts';
+import { resolve } from 'node:path';
+import { listOf, readCommand, refuseMistakes, wholeNumber } from '../options.ts';
+import { openRun, placesOf } from '../results/open-run.ts';
+import { fingerprintOf } from '../results/run-info.ts';
 import { openDecisionFile } from './decision-file.ts';
 import { finishedKnowledge, runSim, type SimPlan } from './run-sim.ts';
 import { KNOWLEDGE, KNOWLEDGE_IDS, RESTART_IDS, RESTARTS, simLineSchema } from './sim-line.ts';
@@ -67,8 +67,7 @@ ${RESTART_IDS.map((id) => `    ${id.padEnd(9)} ${RESTARTS[id]}`).join('\n')}
 
 /** Reads what stands behind `sim:map`. Throws `lab-input-invalid` that lists every mistake. */
 export function readSimCommand(args: readonly string[]): SimCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'lab');
   const whole = (option: NumberOption, least: number, most: number) =>
     wholeNumber({ option, text: values[option] ?? String(PRESETS[option]), least, most }, mistakes);
   const knowledge = (listOf(values.knowledge) ?? KNOWLEDGE_IDS).flatMap((name) => {
@@ -93,7 +92,7 @@ export function readSimCommand(args: readonly string[]): SimCommand {
     knowledge,
     restart: restart ?? 'keep',
   };
-  if (mistakes.length > 0) throw refusal(`${mistakes.join('; ')}.`);
+  refuseMistakes(mistakes);
   return {
     kind: 'sim',
     plan,
@@ -110,16 +109,15 @@ export async function simulate(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const out = resolve(outFolder ?? folder);
-  const path = resolve(resultFile ?? join(out, 'sim-map.jsonl'));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, 'sim-map');
+  const file = openRun({
+    places,
+    script: 'lab',
     experiment: SIM_NAME,
     planFingerprint: fingerprintOf(plan),
-    command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: 1, quick: false, cutSeconds: null, seed: plan.seed },
-    programs: [],
+    options: { repeat: 1, seed: plan.seed },
+    schema: simLineSchema,
   });
-  const file = openLineFile(path, info, simLineSchema);
   const decisions =
     decisionsFile === undefined
       ? undefined
@@ -131,5 +129,5 @@ export async function simulate(
     decisions?.close();
     file.close();
   }
-  return writeSimReport(path, out);
+  return writeSimReport(places.resultFile, places.outFolder);
 }

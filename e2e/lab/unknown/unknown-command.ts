@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { UNKNOWN_WORLDS } from '../experiments/unknown.ts';
 import type { UnknownWorld } from '../experiments/unknown-world.ts';
-import { parseOptions, refusal, wholeNumber } from '../options.ts';
+import { readCommand, refusalOf, wholeNumber } from '../options.ts';
 import { labObstacle } from '../requirements.ts';
-import { openLineFile } from '../results/result-file.ts';
-import { describeRun, fingerprintOf } from '../results/run-info.ts';
+import { openRun, placesOf } from '../results/open-run.ts';
+import { fingerprintOf } from '../results/run-info.ts';
 import { runUnknown, type UnknownPlan } from './run-unknown.ts';
 import { unknownLineSchema } from './unknown-line.ts';
 import { checkWorld } from './unknown-plan.ts';
@@ -54,8 +54,7 @@ each; --world is ${Object.keys(EXPERIMENTS).join(' or ')}, --at-once measurement
 
 /** Reads what stands behind `unknown`. Throws `lab-input-invalid` that lists every mistake. */
 export function readUnknownCommand(args: readonly string[]): UnknownCommand {
-  const { values, positionals } = parseOptions(args, OPTIONS, 'npm run lab --');
-  const mistakes = positionals.length > 0 ? [`'${positionals.join(' ')}' means nothing here`] : [];
+  const { values, mistakes } = readCommand(args, OPTIONS, 'lab');
   const world = values.world ?? 'europe';
   const experiment = Object.entries(EXPERIMENTS).find(([name]) => name === world)?.[1];
   if (!experiment) mistakes.push(`--world ${world} must be one of ${Object.keys(EXPERIMENTS).join(', ')}`);
@@ -69,7 +68,7 @@ export function readUnknownCommand(args: readonly string[]): UnknownCommand {
     downloads: whole('downloads', 1, 100_000),
     seed: whole('seed', 0, 2 ** 32 - 1),
   };
-  if (mistakes.length > 0 || !experiment) throw refusal(`${mistakes.join('; ')}.`);
+  if (!experiment || mistakes.length > 0) throw refusalOf(mistakes);
   return {
     kind: 'unknown',
     experiment,
@@ -91,16 +90,16 @@ export async function measureUnknown(
   checkWorld(world);
   const obstacle = labObstacle();
   if (obstacle) throw obstacle;
-  const out = resolve(outFolder ?? folder);
-  const path = resolve(resultFile ?? join(out, `${experiment}.jsonl`));
-  const info = describeRun({
+  const places = placesOf({ resultFile, outFolder }, folder, experiment);
+  const file = openRun({
+    places,
+    script: 'lab',
     experiment,
     planFingerprint: fingerprintOf([UNKNOWN_NAME, world, plan]),
-    command: ['npm run lab --', ...process.argv.slice(2)].join(' '),
-    options: { repeat: plan.measurements, quick: false, cutSeconds: CUT_SECONDS, seed: plan.seed },
+    options: { repeat: plan.measurements, cutSeconds: CUT_SECONDS, seed: plan.seed },
     programs: ['curl'],
+    schema: unknownLineSchema,
   });
-  const file = openLineFile(path, info, unknownLineSchema);
   if (plansFolder !== undefined) mkdirSync(plansFolder, { recursive: true });
   const onPlan = (number: number, answer: unknown) => {
     if (plansFolder === undefined) return;
@@ -108,5 +107,5 @@ export async function measureUnknown(
   };
   await runUnknown({ world, plan, file, say, onPlan, signal });
   file.finish();
-  return writeUnknownReport(path, out);
+  return writeUnknownReport(places.resultFile, places.outFolder);
 }
