@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { SimDecision } from './run-sim.ts';
+import type { SimDecision } from './sim-decision.ts';
 import type { Knowledge } from './sim-line.ts';
 
 /** Where decisions go, one line of JSON each. */

@@ -25,6 +25,7 @@ import {
 import { clientPrefix, type EndName, type LegEstimate } from '@longhaul/shared';
 import { openStateFolder } from '@longhaul/shared/service';
 import type { Believed, Pair, PlannerAnswer, PlannerOrder, TypedLink } from './planner-port.ts';
+import { depotId } from './sim-names.ts';
 
 type Route = Extract<ReturnType<Planner['plan']>, { ok: true }>['value'];
 type LinkEstimate = ReturnType<LinkTable['estimate']>;
@@ -91,7 +92,7 @@ function obey(order: PlannerOrder): PlannerAnswer | Promise<PlannerAnswer> | und
   switch (order.type) {
     case 'begin':
       depots = Array.from({ length: order.depots }, (_, number) => ({
-        id: `d${number}`,
+        id: depotId(number),
         tls: true,
         state: 'up',
       }));
