@@ -43,8 +43,11 @@ export function fetchRaw(
   });
 }
 
-/** Sends text over a fresh connection and gives everything that comes back until the peer is done. */
-export function exchangeText(url: string, text: string): Promise<string> {
+/**
+ * Sends text over a fresh connection and gives everything that comes back until the peer is done; `onText` is told of
+ * what there is so far.
+ */
+export function exchangeText(url: string, text: string, onText?: (soFar: string) => void): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -52,6 +55,7 @@ export function exchangeText(url: string, text: string): Promise<string> {
     socket.setEncoding('latin1');
     socket.on('data', (chunk) => {
       answer += chunk;
+      onText?.(answer);
     });
     socket.once('error', reject);
     socket.once('close', () => resolve(answer));
