@@ -50,6 +50,8 @@ export interface DepotInit extends DepotMaterial {
   readonly steadyMs?: () => number;
   /** How long an answer that is no download may be left unread; left out, half a minute. */
   readonly unreadTimeoutMs?: number | undefined;
+  /** How long a way that stands may take to go on with a download; left out, as long as a way may be silent. */
+  readonly standingPatienceMs?: number | undefined;
 }
 
 export interface Depot {
@@ -167,7 +169,8 @@ export function createDepot(init: DepotInit): Depot {
     nowMs,
     steadyMs,
   });
-  const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member });
+  const { standingPatienceMs } = init;
+  const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member, standingPatienceMs });
   const linkTests = new LinkTests({
     plane,
     dialDepot: paths.dialDepot,

@@ -23,13 +23,15 @@ interface DataPathsInit {
   readonly plane: DataPlane;
   readonly jobs: JobTable;
   readonly member: OverlayMember;
+  /** How long a way that stands may take to go on with a download; left out, as long as a way may be silent. */
+  readonly standingPatienceMs: number | undefined;
 }
 
 /**
  * The ways that a download can take through this depot: as entry depot, in a chain's middle or end, and step
  * by step.
  */
-export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) {
+export function createDataPaths({ config, plane, jobs, member, standingPatienceMs }: DataPathsInit) {
   const { directory, membership, gate, trust, proofs, checker } = member;
   const nextLegs = createNextLegs({
     dial: member.dial,
@@ -96,6 +98,7 @@ export function createDataPaths({ config, plane, jobs, member }: DataPathsInit) 
         repairMs: config.failover.repairSeconds * 1000,
         outageMs: config.failover.outageSeconds * 1000,
         silenceMs: config.failover.silenceSeconds * 1000,
+        standingPatienceMs: standingPatienceMs ?? config.failover.silenceSeconds * 1000,
         slow: { share: config.failover.slowShare, seconds: config.failover.slowSeconds },
         again: {
           mayFetchAgain: config.failover.fetchAgain !== 'never',

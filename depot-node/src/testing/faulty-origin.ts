@@ -7,8 +7,13 @@ export type Fault =
   | { readonly how: 'reset' | 'end' | 'silence'; readonly at: number }
   /** The answer is whole, but the file is not: it ends there. */
   | { readonly how: 'cut-off'; readonly at: number }
-  /** It goes on after so long. */
-  | { readonly how: 'pause'; readonly at: number; readonly ms: number }
+  /** It goes on after so long, or so long after the connection of the next question has ended. */
+  | {
+      readonly how: 'pause';
+      readonly at: number;
+      readonly ms: number;
+      readonly behind?: 'next-question';
+    }
   /** It is refused. */
   | { readonly how: 'refused'; readonly status: number }
   /** No answer comes, or only that it is being made. */
@@ -43,11 +48,15 @@ export class FaultyOrigin {
   framing: 'length' | 'chunks' | 'connection' = 'length';
   /** Called when an answer has begun. */
   onAnswer: (() => void) | undefined;
+  /** Called when a question has come that is not answered. */
+  onUnanswered: (() => void) | undefined;
   readonly ranges: (string | undefined)[] = [];
   /** Where the file is; what still comes for an earlier path is answered with 404 and counts nowhere. */
   path = '/file-0.bin';
   /** Answers that went silent. */
   readonly silent: ServerResponse[] = [];
+  /** Called when the connection of the next question has ended. */
+  #onNextEnded: (() => void)[] = [];
 
   constructor(sizeBytes: number) {
     this.file = randomBytes(sizeBytes);
@@ -61,6 +70,8 @@ export class FaultyOrigin {
     this.ignoresRanges = false;
     this.framing = 'length';
     this.onAnswer = undefined;
+    this.onUnanswered = undefined;
+    this.#onNextEnded = [];
     this.ranges.length = 0;
     this.silent.length = 0;
   }
@@ -71,6 +82,7 @@ export class FaultyOrigin {
       return;
     }
     this.ranges.push(request.headers.range);
+    for (const onEnded of this.#onNextEnded.splice(0)) request.socket.once('close', onEnded);
     const fault = this.faults.shift();
     const { from, to } = this.#asked(request);
     const isPart = request.headers.range !== undefined && !this.ignoresRanges;
@@ -82,7 +94,10 @@ export class FaultyOrigin {
       response.writeHead('status' in fault ? fault.status : 404, { 'Content-Length': 0 }).end();
       return;
     }
-    if (fault?.how === 'unanswered') return;
+    if (fault?.how === 'unanswered') {
+      this.onUnanswered?.();
+      return;
+    }
     if (fault?.how === 'at-work') {
       response.socket?.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(25));
       return;
@@ -133,13 +148,18 @@ export class FaultyOrigin {
     }
     const cut = this.file.subarray(from, Math.max(from, fault.at));
     const { socket } = response;
+    const nextEnded =
+      fault.how === 'pause' && fault.behind
+        ? new Promise<void>((resolve) => this.#onNextEnded.push(resolve))
+        : undefined;
     response.write(cut.length > 0 ? cut : '', () => {
       if (fault.how === 'reset') socket?.resetAndDestroy();
       else if (fault.how === 'cut-off') response.end();
       else if (fault.how === 'end') socket?.end();
-      else if (fault.how === 'pause')
-        setTimeout(() => response.end(this.file.subarray(Math.max(from, fault.at), to)), fault.ms);
-      else this.silent.push(response);
+      else if (fault.how === 'pause') {
+        const goOn = () => response.end(this.file.subarray(Math.max(from, fault.at), to));
+        void Promise.resolve(nextEnded).then(() => setTimeout(goOn, fault.ms));
+      } else this.silent.push(response);
     });
   }
 }

@@ -56,6 +56,7 @@ export async function startTestOverlay(
     readonly tls?: TlsMaterial;
     readonly trusted?: readonly string[];
     readonly unreadTimeoutMs?: number;
+    readonly standingPatienceMs?: number;
   } = {},
 ): Promise<TestOverlay> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
@@ -126,6 +127,7 @@ export async function startTestOverlay(
         nowMs,
         steadyMs: () => performance.now() + skewMs,
         unreadTimeoutMs: init.unreadTimeoutMs,
+        standingPatienceMs: init.standingPatienceMs,
       });
       const running = { id, url: (await depot.listen()).url, events, depot };
       depots.set(id, running);

@@ -18,8 +18,8 @@ export interface RepairLimits extends RepairTimeLimits {
    * answered do not count.
    */
   readonly maxTries: number;
-  /** Silence of a way after which another one is tried beside it. */
-  readonly silenceMs: number;
+  /** How long a way that stands may take to answer before another one is tried beside it. */
+  readonly standingPatienceMs: number;
 }
 
 export interface Repair {
@@ -231,7 +231,7 @@ export class Repairer {
     return tryInTurn(this.#routes(round), {
       attempt: (route, own, onStands) => this.#attempt(route, round, own, onStands),
       patienceMs: this.#fetcher.patienceMs,
-      standingPatienceMs: this.#limits.silenceMs,
+      standingPatienceMs: this.#limits.standingPatienceMs,
       signal,
       isFinal: (failure, route) => {
         if (isWayFailure(failure) && !signal.aborted) this.#fetcher.noteFailure(this.#book, route, failure);
