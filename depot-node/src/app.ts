@@ -52,6 +52,8 @@ export interface DepotInit extends DepotMaterial {
   readonly unreadTimeoutMs?: number | undefined;
   /** How long a way that stands may take to go on with a download; left out, as long as a way may be silent. */
   readonly standingPatienceMs?: number | undefined;
+  /** How long transfers of a depot that stops may take to break off; left out, a third of a second. */
+  readonly breakOffMs?: number | undefined;
 }
 
 export interface Depot {
@@ -85,6 +87,7 @@ export function createDepot(init: DepotInit): Depot {
     trustedAuthorities,
     nowMs,
     steadyMs = () => performance.now(),
+    breakOffMs = BREAK_OFF_MS,
   } = init;
   const shutdown = new AbortController();
   const wanted = config.limits;
@@ -278,9 +281,9 @@ export function createDepot(init: DepotInit): Depot {
       grace = setTimeout(() => {
         shutdown.abort(new LonghaulError('shutting-down'));
         // Transfers break off by themselves; a body that might look whole if it merely ended by a reset.
-        void Promise.race([jobs.idle(), delay(BREAK_OFF_MS)])
+        void Promise.race([jobs.idle(), delay(breakOffMs)])
           .then(() => server.closeAllConnections())
-          .then(() => delay(BREAK_OFF_MS))
+          .then(() => delay(breakOffMs))
           .then(() => kept.breakOff());
       }, graceMs);
       closed ??= closeAll().finally(() => clearTimeout(grace));

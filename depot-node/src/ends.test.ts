@@ -11,6 +11,8 @@ import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
 
 const tls = selfSigned();
+/** Longer than what breaks off by itself takes to do so, also on a busy machine; what comes by threads waits for it. */
+const BREAK_OFF_MS = 2000;
 const NOW = 'Sat, 28 Nov 2026 12:00:00 GMT';
 const BEFORE = 'Sat, 28 Nov 2026 11:00:00 GMT';
 
@@ -76,6 +78,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
         response.write('first'.padEnd(sizes.first, '.'));
       },
       splice,
+      { breakOffMs: BREAK_OFF_MS },
     );
   });
   afterEach(() => overlay.close());
@@ -211,7 +214,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
           response.write(Buffer.alloc(500_000));
         },
         plane,
-        material,
+        { ...material, breakOffMs: BREAK_OFF_MS },
       );
       onTestFinished(() => secure.close());
       const client = downloadRaw(secure.relayUrl(`${secure.originUrl}/held.bin`));
@@ -221,7 +224,9 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, plane) => {
     });
 
     test('breaks off without a word what a client goes on with, and has no answer yet: browsers give up what is on disk after some refusals', async () => {
-      const silent = await startTestOverlay(['d1'], (_, response) => answers.push(response), splice);
+      const silent = await startTestOverlay(['d1'], (_, response) => answers.push(response), splice, {
+        breakOffMs: BREAK_OFF_MS,
+      });
       onTestFinished(() => silent.close());
       const address = silent.relayUrl(`${silent.originUrl}/held.bin`);
       const [resumed, anew] = [downloadRaw(address, 'Range: bytes=5-\r\n'), downloadRaw(address)];

@@ -57,6 +57,7 @@ export async function startTestOverlay(
     readonly trusted?: readonly string[];
     readonly unreadTimeoutMs?: number;
     readonly standingPatienceMs?: number;
+    readonly breakOffMs?: number;
   } = {},
 ): Promise<TestOverlay> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-depot-'));
@@ -128,6 +129,7 @@ export async function startTestOverlay(
         steadyMs: () => performance.now() + skewMs,
         unreadTimeoutMs: init.unreadTimeoutMs,
         standingPatienceMs: init.standingPatienceMs,
+        breakOffMs: init.breakOffMs,
       });
       const running = { id, url: (await depot.listen()).url, events, depot };
       depots.set(id, running);
