@@ -45,17 +45,20 @@ describe.skipIf(!hasProgram('curl'))('curlTransfer', () => {
     expect(isRight).toBe(true);
     expect(finalUrl).toMatch(/\/slow$/);
     expect(setUpMs).toBeGreaterThanOrEqual(2 * REDIRECT_MS - 5);
-    expect(setUpMs).toBeLessThan(2 * REDIRECT_MS + HEADERS_MS);
+    // What the origin has waited for behind the set-up is none of it.
     expect((ttfbMs ?? 0) - (setUpMs ?? 0)).toBeGreaterThanOrEqual(HEADERS_MS + BODY_MS - 5);
   });
 
   it('is cut with the bytes so far, which are right', async () => {
-    bench = await startTransferBench({ rateBps: 40e6 });
-    const outcome = await bench.fetch(curlTransfer, FILE, { cutSeconds: 1 });
+    bench = await startTransferBench({ rateBps: 20e6 });
+    const outcome = await bench.fetch(curlTransfer, FILE, { cutSeconds: 2 });
     expect(outcome).toMatchObject({ isCut: true, isRight: true });
     expect(outcome.error).toBeUndefined();
-    expect(outcome.seconds).toBeGreaterThan(0.98);
-    expect(outcome.receivedBytes).toBeGreaterThan(1_000_000);
+    expect(outcome.seconds).toBeGreaterThan(1.98);
+    const { toOthers: sentBytes } = bench.origin.sentBytes(FILE);
+    // Some is on its way.
+    expect(outcome.receivedBytes).toBeGreaterThan(sentBytes / 4);
+    expect(outcome.receivedBytes).toBeLessThanOrEqual(sentBytes);
     expect(outcome.receivedBytes).toBeLessThan(BENCH_BYTES);
   });
 
@@ -79,8 +82,8 @@ describe.skipIf(!hasProgram('curl'))('curlTransfer', () => {
     const whole = await bench.fetch(curlTransfer, FILE, { expected });
     expect(whole).toMatchObject({ isRight: false, error: 'byte 12345 is wrong' });
     await bench.close();
-    bench = await startTransferBench({ rateBps: 40e6 });
-    const cut = await bench.fetch(curlTransfer, FILE, { expected, cutSeconds: 0.5 });
+    bench = await startTransferBench({ rateBps: 20e6 });
+    const cut = await bench.fetch(curlTransfer, FILE, { expected, cutSeconds: 2 });
     expect(cut).toMatchObject({ isCut: true, isRight: false, error: 'byte 12345 is wrong' });
   });
 

@@ -21,16 +21,25 @@ export interface TransferBench {
   readonly close: () => Promise<void>;
 }
 
-/** An origin on loopback with the lab's files, and whatever `pages` answers. */
+/**
+ * An origin on loopback with the lab's files, and whatever `pages` answers; `rateBps` may differ from answer to
+ * answer.
+ */
 export async function startTransferBench(
-  options: { readonly rateBps?: number; readonly pages?: Readonly<Record<string, RequestListener>> } = {},
+  options: {
+    readonly rateBps?: number | (() => number);
+    readonly pages?: Readonly<Record<string, RequestListener>>;
+  } = {},
 ): Promise<TransferBench> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-transfers-'));
-  const { rateBps } = options;
+  const { rateBps = Infinity } = options;
+  const content = (path: string) => {
+    const file = originContent(path);
+    return file && { ...file, rateBps: typeof rateBps === 'number' ? rateBps : rateBps() };
+  };
   const origin = await startOrigin({
     listenHost: '127.0.0.1',
-    ...(rateBps === undefined ? {} : { rateBps }),
-    content: (path) => options.pages?.[path] ?? originContent(path),
+    content: (path) => options.pages?.[path] ?? content(path),
   });
   return {
     origin,
