@@ -714,7 +714,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       }
       const head = await ask(claims, { method: 'HEAD' });
       expect(head).toMatchObject({ status: 307, headers: { location: url() } });
-      await expect.poll(() => overlay.originOpenConnections(), { timeout: 5000 }).toBe(0);
+      await expect.poll(() => overlay.originOpenConnections()).toBe(0);
     });
 
     test('has programs of before led as they know it', async () => {
@@ -1198,7 +1198,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       send(answer);
     };
     expect((await download()).broken).toBeUndefined();
-    await expect.poll(() => overlay.originOpenConnections(), { timeout: 5000 }).toBe(0);
+    await expect.poll(() => overlay.originOpenConnections()).toBe(0);
     const isOver = () => overlay.depot('d2').events.some(({ type }) => type === 'tunnel');
     await expect.poll(isOver).toBe(true);
   });

@@ -64,7 +64,7 @@ test('curl -C - goes on through another depot as soon as its own is dead, long b
   await overlay.depot('d1').kill();
   expect((await first).code).not.toBe(0);
   isHeldBack = false;
-  await expect.poll(states, { timeout: 5_000 }).toEqual({ d1: 'lost', d2: 'up' });
+  await expect.poll(states).toEqual({ d1: 'lost', d2: 'up' });
   expect(await curl()).toEqual({ code: 0, output: '' });
   expect(readFileSync(file).equals(FILE)).toBe(true);
   await overlay.restartDepot('d1');

@@ -278,8 +278,6 @@ async function keysOf({ url }: TestMaster): Promise<string[]> {
 }
 
 const DAY_SECONDS = 86_400;
-/** It is looked once a second whether something has to be said again, or forgotten. */
-const LOOKED = { timeout: 5_000 };
 
 test('a master that starts again while it hears no other tells its depots of all that there are, so that no ticket is refused', async () => {
   const meeting: InProcessMeeting = new Set();
@@ -314,13 +312,13 @@ test('a master that is gone is known as long as its tickets live, however often 
     clock.advance(DAY_SECONDS);
     await one.master.close();
     one = await join('one', kept());
-    await expect.poll(() => keysOf(two), LOOKED).toContain(learnedFrom(one));
+    await expect.poll(() => keysOf(two)).toContain(learnedFrom(one));
     await expect.poll(() => keysOf(one)).toContain(learnedFrom(gone));
   }
   clock.advance(3_700);
   for (const master of [one, two]) {
     await expect
-      .poll(async () => (await keysOf(master)).toSorted(), LOOKED)
+      .poll(async () => (await keysOf(master)).toSorted())
       .toEqual([learnedFrom(one), learnedFrom(two)].toSorted());
   }
   await one.master.close();

@@ -141,6 +141,6 @@ describe.runIf(kernel)('paced connections (Linux with koffi)', () => {
     const { near } = await pair();
     pacer.join(near, { jobId: 'a', ...CLIENT });
     near.destroy();
-    await expect.poll(() => pacer.use().jobs, { timeout: 3000 }).toBe(0);
+    await expect.poll(() => pacer.use().jobs).toBe(0);
   });
 });

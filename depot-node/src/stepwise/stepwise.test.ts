@@ -101,10 +101,10 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   /** Nothing runs, nothing waits, and the origin has no connection left. */
   async function expectNothingLeft(ids = IDS) {
     for (const id of ids) {
-      await expect.poll(() => active(id), { timeout: 5000 }).toBe('0');
-      await expect.poll(() => waiting(id), { timeout: 5000 }).toBe('0');
+      await expect.poll(() => active(id)).toBe('0');
+      await expect.poll(() => waiting(id)).toBe('0');
     }
-    await expect.poll(() => overlay.originOpenConnections(), { timeout: 5000 }).toBe(0);
+    await expect.poll(() => overlay.originOpenConnections()).toBe(0);
   }
 
   describe('a stepwise download', () => {

@@ -129,7 +129,7 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
     for (let again = 0; again < 2; again += 1) {
       asked = [];
       await speaker?.heartbeat(master, { unreached: [other] });
-      await expect.poll(() => asked, { timeout: 5000 }).toContain(other);
+      await expect.poll(() => asked).toContain(other);
     }
     await expect.poll(unreachedAmong).toEqual([`${one} to ${other}`]);
     expect(await stateOf(other)).toBe('up');
@@ -158,7 +158,7 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
     expect(await isUnreached()).toBe(false);
     gone.clear();
     await d1?.heartbeat(slow, { unreached: ['d2'] });
-    await expect.poll(isUnreached, { timeout: 5000 }).toBe(true);
+    await expect.poll(isUnreached).toBe(true);
     await d1?.nextProcess().register(slow);
     expect(await isUnreached()).toBe(false);
     await slow.master.close();
