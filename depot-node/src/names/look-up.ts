@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { afterWaiting } from '../racing/after-waiting.ts';
 
 /** IPv6 is waited for so long once there are IPv4 addresses (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
@@ -41,9 +42,9 @@ export function lookUp(
   if (servers.length > 0) resolver.setServers(servers);
   return new Promise((resolve, reject) => {
     const found: { ipv6?: Records; ipv4?: Records } = {};
-    let delay: NodeJS.Timeout | undefined;
+    let stopWaiting = () => {};
     const settle = (finish: () => void) => {
-      clearTimeout(delay);
+      stopWaiting();
       signal.removeEventListener('abort', onAbort);
       finish();
       resolver.cancel();
@@ -56,7 +57,7 @@ export function lookUp(
       if (ipv6 && ipv4) settle(() => (all.length > 0 ? resolve(answerOf(all)) : reject(failure)));
       else if (all.length > 0) {
         const found = () => settle(() => resolve({ ...answerOf(all), lifeMs: 0 }));
-        delay = setTimeout(found, ipv4 ? RESOLUTION_DELAY_MS : IPV4_DELAY_MS);
+        stopWaiting = afterWaiting(ipv4 ? RESOLUTION_DELAY_MS : IPV4_DELAY_MS, found);
       }
     };
     signal.addEventListener('abort', onAbort);

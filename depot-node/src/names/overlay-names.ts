@@ -1,3 +1,4 @@
+import { afterWaiting } from '../racing/after-waiting.ts';
 import { SharedLookUps, unlessAborted } from './shared-look-ups.ts';
 
 /** The overlay's names looked up at once; the others wait. */
@@ -59,7 +60,7 @@ export class OverlayNames {
 /** The promise's value, or `fallback` where it fails or is late. */
 function within<T>(patienceMs: number, promise: Promise<T>, fallback: T): Promise<T> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(fallback), patienceMs);
-    promise.then(resolve, () => resolve(fallback)).finally(() => clearTimeout(timer));
+    const stopWaiting = afterWaiting(patienceMs, () => resolve(fallback));
+    promise.then(resolve, () => resolve(fallback)).finally(stopWaiting);
   });
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { standStill } from '../testing/stand-still.ts';
 import { startTestDns, type TestDns, type TestName } from '../testing/test-dns.ts';
 import { createResolver, type NameAsker } from './resolver.ts';
 
@@ -296,6 +297,23 @@ describe("the overlay's own names", () => {
     await resolve('d2.test', 'overlay');
     dns.names = { 'd2.test': { A: ['192.0.2.77'] } };
     nowMs += 3_600_000;
+    expect(await resolve('d2.test', 'overlay')).toEqual(['192.0.2.77']);
+  });
+
+  test('have the new addresses where DNS has told them and this process stood still', async () => {
+    dns.names = { 'd2.test': both };
+    const resolve = resolverWith();
+    await resolve('d2.test', 'overlay');
+    nowMs += 3_600_000;
+    let questions = 0;
+    dns.names = {
+      get 'd2.test'() {
+        questions += 1;
+        // When both families have been told.
+        if (questions === 2) setImmediate(standStill, 700);
+        return { A: ['192.0.2.77'] };
+      },
+    };
     expect(await resolve('d2.test', 'overlay')).toEqual(['192.0.2.77']);
   });
 

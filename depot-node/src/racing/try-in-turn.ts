@@ -1,3 +1,4 @@
+import { afterWaiting } from './after-waiting.ts';
 import { LinkedAbort } from './linked-abort.ts';
 
 interface TryOptions<Choice, Result> {
@@ -184,19 +185,4 @@ export function tryInTurn<Choice, Result>(
     };
     startAnother();
   });
-}
-
-/**
- * Acts when this time is over and what came in meanwhile has been read: timers come before sockets where the
- * event loop was busy for longer. Gives what calls it off.
- */
-function afterWaiting(timeMs: number, act: () => void): () => void {
-  let afterReading: NodeJS.Immediate | undefined;
-  const timer = setTimeout(() => {
-    afterReading = setImmediate(act);
-  }, timeMs);
-  return () => {
-    clearTimeout(timer);
-    clearImmediate(afterReading);
-  };
 }

@@ -2,12 +2,16 @@ import { isWayFailure } from '@longhaul/shared';
 import { thinks, thoughtMs } from '../../origin/conversation.ts';
 import { joinedPart } from '../../origin/joined-part.ts';
 import { type Part, type Representation, readPart, readRepresentation } from '../../origin/representation.ts';
+import { afterWaiting } from '../../racing/after-waiting.ts';
 import type { TimedAnswer } from '../../routes/fetcher.ts';
 
 /** A block that is asked for beside another answer has so many times what the way of that took ... */
 const PATIENCE_TIMES = 2;
 /** ... and this: an origin that gives one answer after the other gives none before the whole. */
 const PATIENCE_MS = 500;
+
+/** Told to a question that is given up. One for all: a reason of its own would have a stack, which nobody reads. */
+const LATE = new Error('no block came beside the other answer');
 
 /**
  * What came of a trial: the answer to the block, `unfit` of an origin that gives none of that file, or
@@ -64,10 +68,11 @@ async function askBeside(
   signal: AbortSignal,
 ): Promise<Trial> {
   const wayMs = answered.answeredAtMs - answered.openedAtMs - thoughtMs(answered);
-  const late = AbortSignal.timeout(Math.ceil(PATIENCE_TIMES * wayMs + PATIENCE_MS));
-  const answer = await ask(AbortSignal.any([signal, late])).catch((failure: unknown) =>
-    late.aborted || !isWayFailure(failure) ? 'unfit' : 'untold',
-  );
+  const late = new AbortController();
+  const stopWaiting = afterWaiting(PATIENCE_TIMES * wayMs + PATIENCE_MS, () => late.abort(LATE));
+  const answer = await ask(AbortSignal.any([signal, late.signal]))
+    .catch((failure: unknown) => (late.signal.aborted || !isWayFailure(failure) ? 'unfit' : 'untold'))
+    .finally(stopWaiting);
   if (typeof answer === 'string') return answer;
   const isFit = isBlock(answer, representation, asked) && !thinks(answer);
   if (isFit && !signal.aborted) return answer;
