@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type DepotEntry, HEADERS } from '@longhaul/shared';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Dial } from '../sockets/dial.ts';
 import { Trust } from '../sockets/trust.ts';
 import { ProofMaker } from './caller-proof.ts';
@@ -190,16 +190,16 @@ describe('the connection to the next depot', () => {
 
   test('is ready before the next download asks, and takes no handshake then', async () => {
     (await legs.open(TARGET, 0, NEVER)).destroy();
-    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    await expect.poll(() => legs.spareCount()).toBe(2);
     (await legs.open(TARGET, 0, NEVER)).destroy();
     expect(starts).toEqual(['dialled', 'spare']);
-    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
-    await vi.waitFor(() => expect(connections).toHaveLength(4));
+    await expect.poll(() => legs.spareCount()).toBe(2);
+    await expect.poll(() => connections).toHaveLength(4);
   });
 
   test('is dialled anew when the one that waited is dead, without anybody noticing', async () => {
     (await legs.open(TARGET, 0, NEVER)).destroy();
-    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    await expect.poll(() => legs.spareCount()).toBe(2);
     // Dies at the moment of use, after it has been taken.
     let isFirst = true;
     const answerWell = answer;
@@ -231,7 +231,7 @@ describe('the connection to the next depot', () => {
 
   test('tells a refusal that comes over a waiting connection as it is', async () => {
     (await legs.open(TARGET, 0, NEVER)).destroy();
-    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
+    await expect.poll(() => legs.spareCount()).toBe(2);
     answer = (socket) =>
       socket.end(`HTTP/1.1 503 Full\r\n${HEADERS.error}: depot-full\r\nContent-Length: 0\r\n\r\n`);
     await expect(legs.open(TARGET, 0, NEVER)).rejects.toMatchObject({ code: 'depot-full', depot: 'd2' });
@@ -240,17 +240,17 @@ describe('the connection to the next depot', () => {
 
   test('keeps no connection that the neighbour closed, and dials no other before it is needed', async () => {
     (await legs.open(TARGET, 0, NEVER)).destroy();
-    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
-    await vi.waitFor(() => expect(connections).toHaveLength(3));
+    await expect.poll(() => legs.spareCount()).toBe(2);
+    await expect.poll(() => connections).toHaveLength(3);
     for (const socket of connections.slice(1)) socket.end();
-    await vi.waitFor(() => expect(legs.spareCount()).toBe(0));
+    await expect.poll(() => legs.spareCount()).toBe(0);
     expect(connections).toHaveLength(3);
   });
 
   test('leaves no connection open when it is closed', async () => {
     (await legs.open(TARGET, 0, NEVER)).destroy();
-    await vi.waitFor(() => expect(legs.spareCount()).toBe(2));
-    await vi.waitFor(() => expect(connections).toHaveLength(3));
+    await expect.poll(() => legs.spareCount()).toBe(2);
+    await expect.poll(() => connections).toHaveLength(3);
     const closed = connections.slice(1).map((socket) => once(socket.resume(), 'close'));
     legs.close();
     await Promise.all(closed);
