@@ -7,6 +7,8 @@ export default defineConfig({
     // Most of them wait most of the time.
     maxWorkers: 2,
     testTimeout: 20_000,
+    // Hooks start programs, and overlays of many depots.
+    hookTimeout: 60_000,
     // What a test waits for comes when it comes: on a loaded machine later than a second.
     expect: { poll: { timeout: 10_000 } },
   },
