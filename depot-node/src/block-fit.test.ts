@@ -6,10 +6,11 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { fetchRaw } from './testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from './testing/overlay.ts';
 import { testPlanes } from './testing/test-planes.ts';
+import { unstalledMs } from './testing/unstalled-clock.ts';
 
 const FILE = randomBytes(12_000_000);
 const hash = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-/** Longer than a way over loopback could ever take, also where the machine is busy while it is made. */
+/** Longer than a way over loopback could ever take, also where the machine is busy while it is made: by its clock. */
 const THINKS_MS = 1000;
 const FIRST_BLOCK = expect.stringMatching(/^bytes=0-[0-9]+$/);
 
@@ -50,6 +51,12 @@ function validatorOf(tag: string | undefined, isPart: boolean): Record<string, s
   return isPart ? {} : { 'Last-Modified': 'Wed, 01 Jan 2025 00:00:00 GMT' };
 }
 
+async function think(): Promise<true> {
+  const beganAtMs = unstalledMs();
+  while (unstalledMs() - beganAtMs < THINKS_MS) await delay(10);
+  return true;
+}
+
 const refuse = (status: number, response: ServerResponse) => {
   response.writeHead(status, { 'Content-Length': 0 });
   response.end();
@@ -77,10 +84,7 @@ describe.each(await testPlanes())(
     afterAll(() => splice?.close());
 
     test('are none where it thinks before each answer: it is asked for all, and once for a block', async () => {
-      before = async () => {
-        await delay(THINKS_MS);
-        return true;
-      };
+      before = think;
       const first = await download();
       expect(hash(first.body)).toBe(hash(FILE));
       expect(asked).toEqual([undefined, FIRST_BLOCK]);
@@ -91,7 +95,7 @@ describe.each(await testPlanes())(
 
     test('are as many as before where its first answer alone is late, as that of a cache that has not got the file yet', async () => {
       before = async (number) => {
-        if (number === 1) await delay(THINKS_MS);
+        if (number === 1) await think();
         return true;
       };
       expect(hash((await download()).body)).toBe(hash(FILE));
@@ -107,10 +111,7 @@ describe.each(await testPlanes())(
     });
 
     test('are as many as before over other ways than the one whose answers are kept back', async () => {
-      before = async () => {
-        await delay(THINKS_MS);
-        return true;
-      };
+      before = think;
       expect(hash((await download()).body)).toBe(hash(FILE));
       expect(asked).toEqual([undefined, FIRST_BLOCK]);
       before = async () => true;
@@ -144,10 +145,7 @@ describe.each(await testPlanes())(
     test('are one, which asks for the rest at once, where it has begun to think before each answer', async () => {
       expect(hash((await download()).body)).toBe(hash(FILE));
       asked = [];
-      before = async () => {
-        await delay(THINKS_MS);
-        return true;
-      };
+      before = think;
       expect(hash((await download()).body)).toBe(hash(FILE));
       expect(asked, 'a block, the same again, and the rest').toHaveLength(3);
       expect(hash((await download()).body)).toBe(hash(FILE));

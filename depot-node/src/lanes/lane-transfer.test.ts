@@ -16,6 +16,7 @@ import type { ReadAnswers } from '../relay/answer-reader.ts';
 import { socketPair } from '../relay/promises/socket-pair.ts';
 import { openSplicePlane } from '../relay/splice-plane.ts';
 import { type AskedRange, BlockOrigin, unlikeBytes } from '../testing/block-origin.ts';
+import { unstalledMs } from '../testing/unstalled-clock.ts';
 import type { NewConnection } from './lane.ts';
 import { type CarrierListener, carryHere, type OpenCarrier } from './lane-carrier.ts';
 import { LaneMemory, type TransferMemory } from './lane-memory.ts';
@@ -169,7 +170,6 @@ async function download(order: Order = {}): Promise<Run> {
     noteBreak: () => {},
   };
   const checked = lanesSchema.parse({ firstBlockBytes: 64 * KIB, leastBlockBytes: 16 * KIB, ...config });
-  const nowMs = () => performance.now();
   downloads += 1;
   const asked = { method: 'GET' as const, target: `/file-${downloads}`, headers: { host: 'origin.test' } };
   const open = (lane: number): NewConnection => {
@@ -186,7 +186,7 @@ async function download(order: Order = {}): Promise<Run> {
   };
   const askFirst = async (part: Part): Promise<FirstBlock> => {
     const lane = open(0);
-    const openedAtMs = nowMs();
+    const openedAtMs = unstalledMs();
     const headers = { ...asked.headers, range: `bytes=${part.startByte}-${part.endByte - 1}` };
     await lane.connection.ask({ ...asked, headers }, { answerMs: 5000 });
     return { ...lane, part, openedAtMs, askedAtMs: openedAtMs };
@@ -207,7 +207,7 @@ async function download(order: Order = {}): Promise<Run> {
     memory,
     signal: order.signal ?? NEVER,
     left: order.left ?? NEVER,
-    nowMs,
+    nowMs: unstalledMs,
     watch: order.watch,
     observe: (event) => {
       events.push(event);

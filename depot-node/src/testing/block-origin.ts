@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { resetConnection } from '../sockets/reset.ts';
+import { unstalledMs } from './unstalled-clock.ts';
 
 /** Who asks: connections are counted from 0, the lane is known by the port that its connection comes from. */
 export interface Asker {
@@ -138,11 +139,11 @@ export class BlockOrigin {
     const { breaksAfter, bytesPerMs } = this.manners;
     const most = breaksAfter?.(asker) ?? Number.POSITIVE_INFINITY;
     const rate = bytesPerMs?.(asker);
-    const begunMs = performance.now();
+    const begunMs = unstalledMs();
     let sent = 0;
     const turn = () => {
       if (socket.destroyed) return;
-      const dueBytes = (performance.now() - begunMs + TURN_MS) * (rate ?? Number.POSITIVE_INFINITY);
+      const dueBytes = (unstalledMs() - begunMs + TURN_MS) * (rate ?? Number.POSITIVE_INFINITY);
       const asMuch = Math.max(0, Math.min(body.length, Math.ceil(dueBytes)) - sent);
       const chunk = body.subarray(sent, sent + Math.min(asMuch, most - state.sentBytes));
       sent += chunk.length;

@@ -18,6 +18,7 @@ import type { SplicePlane } from '../relay/splice-plane.ts';
 import { listen } from '../sockets/listener.ts';
 import { standingConnections } from './standing-connections.ts';
 import { closeServer, startTestMaster, type TestMaster } from './test-master.ts';
+import { unstalledMs } from './unstalled-clock.ts';
 
 export interface RunningDepot {
   readonly id: string;
@@ -126,7 +127,7 @@ export async function startTestOverlay(
         splice,
         observe: (event) => events.push(event),
         nowMs,
-        steadyMs: () => performance.now() + skewMs,
+        steadyMs: () => unstalledMs() + skewMs,
         unreadTimeoutMs: init.unreadTimeoutMs,
         standingPatienceMs: init.standingPatienceMs,
         breakOffMs: init.breakOffMs,
