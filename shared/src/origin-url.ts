@@ -62,15 +62,16 @@ export function parseOriginUrl(text: string): Result<OriginUrl> {
   const authority = authorityEnd < 0 ? rest : rest.slice(0, authorityEnd);
   const base = 'http://h';
   const [target = ''] = new URL(base + rest.slice(authority.length)).href.slice(base.length).split('#', 1);
-  return parseOriginParts(start[1], percentEncodeText(authority) + encodeBars(target));
+  return parseOriginParts(start[1], percentEncodeText(authority) + encodeForAll(target));
 }
 
 /**
- * Of a target as the URL standard writes it: Chromium, and wget, encode one character of a path more, and all
- * leave its encoded form alone.
+ * What browsers encode in a path and Node, or curl, does not: all leave the encoded form alone, so it is good for
+ * whoever is led there. `^` is of the URL standard since 2025, and newer versions of Node encode it now and then;
+ * `|` is Chromium's alone, and wget's.
  */
-function encodeBars(target: string): string {
-  return target.replace(/^[^?]+/, (path) => path.replaceAll('|', '%7C'));
+function encodeForAll(target: string): string {
+  return target.replace(/^[^?]+/, (path) => path.replaceAll('|', '%7C').replaceAll('^', '%5E'));
 }
 
 /**
