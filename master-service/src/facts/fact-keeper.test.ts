@@ -134,10 +134,11 @@ function folderOfMaster() {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-keeper-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const kind = { ...NOTE, lifeMs: 8 * DAY_MS };
+  const lasting = { ...NOTE, name: 'lasting', lifeMs: 60 * DAY_MS };
   const startAt = (startMs: number) => {
     const file = new FactsFile(openStateFolder(folder));
     const clock = { nowMs: startMs };
-    const facts = new Facts({ kinds: [kind], source: 'one', epoch: file.epochAfter(startMs) });
+    const facts = new Facts({ kinds: [kind, lasting], source: 'one', epoch: file.epochAfter(startMs) });
     const told: (readonly [Restored, boolean])[] = [];
     const keeper = new FactKeeper({
       facts,
@@ -154,7 +155,7 @@ function folderOfMaster() {
     keeper.start();
     return { clock, facts, keeper, told, noteOf: (key: string) => facts.store.newest(kind, key) };
   };
-  return { kind, startAt, isSetAside: () => existsSync(join(folder, 'facts.jsonl.before')) };
+  return { folder, kind, lasting, startAt, isSetAside: () => existsSync(join(folder, 'facts.jsonl.before')) };
 }
 
 test.each(['as it ends', 'while it runs'])(
@@ -165,7 +166,7 @@ test.each(['as it ends', 'while it runs'])(
     for (const key of ['a', 'b']) first.facts.learn(kind, key, `${key} of before`, NOW_MS);
     await first.keeper.close();
     const ahead = startAt(NOW_MS + 30 * DAY_MS);
-    expect(ahead.told).toEqual([[{ facts: 0, outlived: 2, refused: 0 }, true]]);
+    expect(ahead.told).toMatchObject([[{ facts: 0, outlived: 2, refused: 0 }, true]]);
     ahead.facts.learn(kind, 'b', 'b of since', ahead.clock.nowMs);
     if (when === 'while it runs') {
       ahead.facts.store.shift(-30 * DAY_MS);
@@ -176,8 +177,9 @@ test.each(['as it ends', 'while it runs'])(
     const again = startAt(NOW_MS + 60_000);
     expect(again.noteOf('a')).toMatchObject({ value: 'a of before', timeMs: NOW_MS });
     expect(again.noteOf('b')).toMatchObject({ value: 'b of since' });
-    expect(again.told).toEqual([[{ facts: 2, outlived: 0, refused: 0 }, false]]);
+    expect(again.told).toMatchObject([[{ facts: 2, outlived: 0, refused: 0 }, false]]);
     await again.keeper.close();
+    expect(isSetAside(), 'once its facts are in the file').toBe(false);
   },
 );
 
@@ -197,14 +199,39 @@ test('what was set aside makes nobody older or younger than it is, and nothing k
   await last.keeper.close();
 });
 
-test('a file is not set aside of which most still holds', async () => {
+test('a start with a clock ahead loses nothing either where most of what was kept still holds', async () => {
+  const { kind, lasting, startAt } = folderOfMaster();
+  const first = startAt(NOW_MS);
+  first.facts.learn(kind, 'a', 'x', NOW_MS);
+  for (const key of ['b', 'c', 'd', 'e']) first.facts.learn(lasting, key, 'y', NOW_MS);
+  await first.keeper.close();
+  const ahead = startAt(NOW_MS + 10 * DAY_MS);
+  expect(ahead.told).toMatchObject([[{ facts: 4, outlived: 1 }, true]]);
+  await ahead.keeper.close();
+  const again = startAt(NOW_MS + 60_000);
+  expect(again.noteOf('a')?.timeMs).toBe(NOW_MS);
+  await again.keeper.close();
+});
+
+test('what was set aside by a process that wrote nothing itself is known again', async () => {
+  const { kind, startAt, folder } = folderOfMaster();
+  const first = startAt(NOW_MS);
+  first.facts.learn(kind, 'a', 'x', NOW_MS);
+  await first.keeper.close();
+  new FactsFile(openStateFolder(folder)).setAside();
+  const again = startAt(NOW_MS + 60_000);
+  expect(again.noteOf('a')?.timeMs).toBe(NOW_MS);
+  await again.keeper.close();
+});
+
+test('a file that was written within a day is not set aside', async () => {
   const { kind, startAt, isSetAside } = folderOfMaster();
   const first = startAt(NOW_MS);
   first.facts.learn(kind, 'old', 'x', NOW_MS, NOW_MS - 7.5 * DAY_MS);
   first.facts.learn(kind, 'young', 'x', NOW_MS);
   await first.keeper.close();
-  const next = startAt(NOW_MS + DAY_MS);
-  expect(next.told).toEqual([[{ facts: 1, outlived: 1, refused: 0 }, false]]);
+  const next = startAt(NOW_MS + 0.9 * DAY_MS);
+  expect(next.told).toMatchObject([[{ facts: 1, outlived: 1, refused: 0 }, false]]);
   await next.keeper.close();
   expect(isSetAside()).toBe(false);
 });

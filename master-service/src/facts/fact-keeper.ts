@@ -9,8 +9,11 @@ const SAVE_MS = 30_000;
 const SAVE_SHARE = 0.01;
 /** Saves at the end: one that runs, the last one, and one more for what has come meanwhile. */
 const SAVES_AT_END = 3;
-/** Where so much of what was kept is too old the clock may be wrong: most of it is good for days. */
-const OUTLIVED_SHARE = 0.9;
+/**
+ * A file that is so old by the clock of now, and of which something has outlived itself, may hold all of it: the
+ * clock may be wrong, and what was measured lives a week.
+ */
+const AGED_MS = 86_400_000;
 
 interface FactKeeperInit {
   readonly facts: Facts;
@@ -26,7 +29,7 @@ interface FactKeeperInit {
   readonly saveAgain: () => void;
   /** Told when the file could not be written. */
   readonly onFailure: (failure: unknown) => void;
-  /** Told what was read from the file, and whether it was set aside: by this clock hardly anything in it holds. */
+  /** Told what was read from the file, and whether it was set aside. */
   readonly onRestored: (restored: Restored, isSetAside: boolean) => void;
 }
 
@@ -59,12 +62,12 @@ export class FactKeeper {
 
   #tellRestored(restored: Restored, file: FactsFile): void {
     const { onFailure, onRestored } = this.#init;
-    const { facts, outlived, refused } = restored;
+    const { facts, outlived, refused, passedMs } = restored;
     if (facts + outlived + refused === 0) return;
-    const isOutlived = outlived > 0 && outlived >= OUTLIVED_SHARE * (facts + outlived);
+    const isToKeep = outlived > 0 && passedMs >= AGED_MS;
     try {
-      if (isOutlived) file.setAside();
-      onRestored(restored, isOutlived);
+      if (isToKeep) file.setAside();
+      onRestored(restored, isToKeep);
     } catch (failure) {
       onRestored(restored, false);
       onFailure(failure);

@@ -40,8 +40,8 @@ test('facts outlive the process, as old as they are, with their stamps and what 
 
   const file = open();
   const again = new Facts({ kinds, source: 'one', epoch: file.epochAfter(NOW) });
-  expect(file.restore(again, NOW + 2 * HOUR_MS)).toEqual({ facts: 1001, outlived: 0, refused: 0 });
-  expect(again.store.newest(NOTE, 'a')).toEqual({
+  expect(file.restore(again, NOW + 2 * HOUR_MS)).toMatchObject({ facts: 1001, outlived: 0, refused: 0 });
+  expect(again.store.newest(NOTE, 'a')).toMatchObject({
     kind: 'note',
     key: 'a',
     source: 'one',
@@ -63,7 +63,7 @@ test('what has outlived itself while nobody was there is left out', async () => 
   const facts = new Facts({ kinds });
   facts.learn(NOTE, 'a', { text: 'x' }, NOW);
   await open().save(facts, NOW);
-  expect(open().restore(new Facts({ kinds }), NOW + 11 * HOUR_MS)).toEqual({
+  expect(open().restore(new Facts({ kinds }), NOW + 11 * HOUR_MS)).toMatchObject({
     facts: 0,
     outlived: 1,
     refused: 0,
@@ -78,7 +78,7 @@ test('damaged lines are left out and counted, and the others hold', async () => 
   lines[2] = lines[2]?.slice(0, 20) ?? '';
   lines.push('{"kind":"note"}');
   await writeFile(join(dir, 'facts.jsonl'), lines.join('\n'));
-  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 2, outlived: 0, refused: 2 });
+  expect(open().restore(new Facts({ kinds }), NOW)).toMatchObject({ facts: 2, outlived: 0, refused: 2 });
 });
 
 test('a file that is longer than a text can be is read as any other', async () => {
@@ -92,7 +92,7 @@ test('a file that is longer than a text can be is read as any other', async () =
   await file.truncate(bytesWritten);
   await file.write(`\n${lines[1]}\n`, bytesWritten + constants.MAX_STRING_LENGTH);
   await file.close();
-  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 2, outlived: 0, refused: 1 });
+  expect(open().restore(new Facts({ kinds }), NOW)).toMatchObject({ facts: 2, outlived: 0, refused: 1 });
 });
 
 test('a line of this master by a later process keeps it from learning nothing', async () => {
@@ -100,7 +100,7 @@ test('a line of this master by a later process keeps it from learning nothing', 
   later.learn(NOTE, 'a', { text: 'damaged' }, NOW);
   await open().save(later, NOW);
   const again = new Facts({ kinds, source: 'one', epoch: 8 });
-  expect(open().restore(again, NOW)).toEqual({ facts: 0, outlived: 0, refused: 1 });
+  expect(open().restore(again, NOW)).toMatchObject({ facts: 0, outlived: 0, refused: 1 });
   again.learn(NOTE, 'a', { text: 'learned' }, NOW);
   expect(again.store.newest(NOTE, 'a')?.value).toEqual({ text: 'learned' });
 });
@@ -113,10 +113,10 @@ test.each([
 ])('a file that is %s says nothing, and its lines are counted', async (_, text, refused) => {
   await writeFile(join(dir, 'facts.jsonl'), text);
   expect(open().epochAfter(NOW)).toBe(NOW);
-  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 0, outlived: 0, refused });
+  expect(open().restore(new Facts({ kinds }), NOW)).toMatchObject({ facts: 0, outlived: 0, refused });
 });
 
 test('a file that cannot be read is counted, too', async () => {
   await mkdir(join(dir, 'facts.jsonl'));
-  expect(open().restore(new Facts({ kinds }), NOW)).toEqual({ facts: 0, outlived: 0, refused: 1 });
+  expect(open().restore(new Facts({ kinds }), NOW)).toMatchObject({ facts: 0, outlived: 0, refused: 1 });
 });

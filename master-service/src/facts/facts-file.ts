@@ -37,6 +37,8 @@ export interface Restored {
   readonly facts: number;
   readonly outlived: number;
   readonly refused: number;
+  /** How long ago the file was written, by the clock of now. */
+  readonly passedMs: number;
 }
 
 /**
@@ -49,6 +51,8 @@ export class FactsFile {
   readonly #found: Found;
   /** A head that is none. */
   readonly #refused: number;
+  /** Whether what was set aside is known again, and goes into the next file. */
+  #isRejoined = false;
 
   /** Reads the file, where there is one. */
   constructor(state: StateFolder) {
@@ -68,12 +72,15 @@ export class FactsFile {
    * those that it may have set aside.
    */
   restore(facts: Facts, nowMs: number): Restored {
-    const { facts: kept, outlived, refused } = restoreAll(facts, this.#found, nowMs);
-    const { savedAtMs, epoch } = this.#found.head ?? { savedAtMs: nowMs, epoch: 0 };
-    // Its clock may have been set right while it ran; its epoch stays that of its start.
-    const wasAhead = Math.max(savedAtMs, epoch) > nowMs;
-    const before = wasAhead ? restoreAll(facts, find(this.#state, FILE_BEFORE).found, nowMs).facts : 0;
-    return { facts: kept + before, outlived, refused: refused + this.#refused };
+    const { head } = this.#found;
+    const restored = restoreAll(facts, this.#found, nowMs);
+    // Its clock may have been set right while it ran; its epoch stays that of its start. And where it ended
+    // before it had written anything, there is nothing but what it set aside.
+    this.#isRejoined = !head || Math.max(head.savedAtMs, head.epoch) > nowMs;
+    const before = this.#isRejoined
+      ? restoreAll(facts, find(this.#state, FILE_BEFORE).found, nowMs).facts
+      : 0;
+    return { ...restored, facts: restored.facts + before, refused: restored.refused + this.#refused };
   }
 
   /** Keeps the file as it was found beside the one that is saved next. Throws `state-unusable`. */
@@ -82,8 +89,11 @@ export class FactsFile {
   }
 
   /** Replaces the file. Throws `state-unusable` where the disk says no; then the last one stays. */
-  save(facts: Facts, nowMs: number): Promise<void> {
-    return this.#state.saveParts(FILE, partsOf(facts, nowMs));
+  async save(facts: Facts, nowMs: number): Promise<void> {
+    await this.#state.saveParts(FILE, partsOf(facts, nowMs));
+    if (!this.#isRejoined) return;
+    this.#isRejoined = false;
+    this.#state.remove(FILE_BEFORE);
   }
 }
 
@@ -102,7 +112,7 @@ function* partsOf(facts: Facts, nowMs: number): Generator<string> {
 
 function restoreAll(facts: Facts, { head, lines }: Found, nowMs: number): Restored {
   const passedMs = Math.max(0, nowMs - (head?.savedAtMs ?? nowMs));
-  const restored = { facts: 0, outlived: 0, refused: 0 };
+  const restored = { facts: 0, outlived: 0, refused: 0, passedMs };
   for (const line of lines) {
     // Without a head nobody knows how old they are.
     restored[head ? restoreOne(facts, line, passedMs, nowMs) : 'refused'] += 1;
@@ -115,7 +125,7 @@ function restoreOne(
   line: Buffer,
   passedMs: number,
   nowMs: number,
-): keyof Restored {
+): 'facts' | 'outlived' | 'refused' {
   const told = readFact(asJson(line));
   // It would stay in the way of what this process learns.
   if (told?.source === source && told.epoch > epoch) return 'refused';
