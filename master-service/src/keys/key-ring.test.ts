@@ -122,6 +122,26 @@ test('a key that came into use by a clock a year ahead is renewed when its time 
   expect(ids(ring)).toEqual([first[0], expect.any(String)]);
 });
 
+test('a key that was replaced by a clock a year ahead is forgotten when its time is over by the right one', async () => {
+  const rightMs = clock.nowMs;
+  const [first] = ids(open().ring);
+  clock.nowMs += 365 * DAY_MS;
+  const { ring } = open();
+  await publishNext(ring);
+  await ring.look();
+  pass(HOUR_MS);
+  await ring.look();
+  expect(ring.current.keyId).not.toBe(first);
+  expect(ids(ring)).toContain(first);
+  clock.nowMs = rightMs;
+  const later = open().ring;
+  await later.look();
+  expect(ids(later)).toContain(first);
+  pass(9 * DAY_MS);
+  await later.look();
+  expect(ids(later)).not.toContain(first);
+});
+
 test('a clock that is set back while a master runs puts off the renewal of its key no further than a new one', async () => {
   clock.nowMs += 365 * DAY_MS;
   const { ring } = open();

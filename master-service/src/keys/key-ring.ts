@@ -119,10 +119,13 @@ export class KeyRing implements Signer {
   }
 
   async #takeStep(): Promise<void> {
-    const { renewMs, aheadMs, canTell, now, steadyMs, onPublished } = this.#init;
+    const { renewMs, aheadMs, lifeMs, canTell, now, steadyMs, onPublished } = this.#init;
     if (this.#sinceMs > now()) {
-      // The clock was ahead then: by now's the key would not be renewed before it has come so far.
+      // The clock was ahead then: by now's the key would not be renewed before it has come so far, nor would
+      // those before it be forgotten.
       this.#sinceMs = now();
+      const latestMs = now() + lifeMs + KEEP_LONGER_MS;
+      this.#previous = this.#previous.map((key) => ({ ...key, untilMs: Math.min(key.untilMs, latestMs) }));
       this.#isKept = false;
     }
     const left = this.#previous.filter(({ untilMs }) => now() <= untilMs);
