@@ -81,6 +81,18 @@ describe('when the background starts anew, as by an update of the add-on, which 
     expect(await started(direct, beside, kept, ...ended)).toEqual([]);
   });
 
+  it('leads nobody to the master who chooses the direct way meanwhile', async () => {
+    const { jobs, log, leadRules } = setUp();
+    await jobs.add(job({ key: 'turning', leadRuleId: 4 }));
+    const lead: typeof leadRules.lead = async (rule) => {
+      await leadRules.lead(rule);
+      await jobs.change('turning', { way: 'direct' });
+    };
+    const rules = new JobRules({ jobs, leadRules: { ...leadRules, lead }, settings: async () => settings() });
+    await rules.putBack();
+    expect(log.at(-1)).toBe(`4 to ${ORIGIN}#lh-direct`);
+  });
+
   it('leaves no rule to what ends meanwhile', async () => {
     const { jobs, log, leadRules } = setUp();
     await jobs.add(job({ key: 'ending', leadRuleId: 4 }));

@@ -75,11 +75,15 @@ export class JobRules {
   async putBack(): Promise<void> {
     const open = await this.#open();
     const isDirect = (url: string) => open.some((job) => job.way === 'direct' && job.url === url);
-    for (const job of open) {
+    for (const { key } of open) {
+      // Others may have led it elsewhere meanwhile.
+      const job = await this.#deps.jobs.get(key);
       // What Firefox has kept from before nobody leads, and what asks the origin by its own address needs no rule.
-      if (job.isKept || (job.url === job.originUrl && (job.isUnled || isDirect(job.url)))) continue;
+      if (!job || job.isKept || (job.url === job.originUrl && (job.isUnled || isDirect(job.url)))) continue;
       await this.lead(job);
-      if (!isOpen(await this.#deps.jobs.get(job.key))) await this.release(job);
+      const now = await this.#deps.jobs.get(key);
+      if (!now || !isOpen(now)) await this.release(job);
+      else if (now.way !== job.way) await this.lead(now);
     }
   }
 
@@ -97,8 +101,8 @@ export class JobRules {
   }
 }
 
-function isOpen(job: Job | undefined): boolean {
-  return job !== undefined && job.state !== 'done' && job.state !== 'lost';
+function isOpen({ state }: Job): boolean {
+  return state !== 'done' && state !== 'lost';
 }
 
 function idOf({ routeId = 0, leadRuleId = routeId }: Job): number {
