@@ -23,23 +23,6 @@ it('asks for the plan of the download, as JSON and without anything about the us
   expect(asked).toEqual({ line: 'POST /v1/plans', body: request });
 });
 
-it("tells when the master answered by the master's own clock, where it says so", async () => {
-  const atMs = Date.UTC(2001, 1, 3);
-  const master = await serve((_incoming, outgoing) =>
-    outgoing.setHeader('date', new Date(atMs).toUTCString()).end(JSON.stringify(plan())),
-  );
-  expect(await askMaster(master, request, patient)).toEqual({
-    result: 'plan',
-    plan: plan(),
-    answeredAtMs: atMs,
-  });
-  const timeless = await serve((_incoming, outgoing) => {
-    outgoing.sendDate = false;
-    outgoing.end(JSON.stringify(plan()));
-  });
-  expect(await askMaster(timeless, request, patient)).toEqual({ result: 'plan', plan: plan() });
-});
-
 it('takes a plan whose reason only newer masters tell', async () => {
   const newer = { ...plan({ decision: 'direct', chain: [] }), decisionReason: 'why-not' };
   const master = await serve((_incoming, outgoing) => outgoing.end(JSON.stringify(newer)));

@@ -10,12 +10,7 @@ import { BARE_REQUEST } from './bare-request.ts';
 
 /** What came of asking a master for a plan. */
 export type PlanReply =
-  | {
-      readonly result: 'plan';
-      readonly plan: PlanAnswer;
-      /** When it answered, by its own clock; left out where nothing says so. */
-      readonly answeredAtMs?: number | undefined;
-    }
+  | { readonly result: 'plan'; readonly plan: PlanAnswer }
   /** The master's own code, and its sentence for people. */
   | { readonly result: 'refused'; readonly code: string; readonly message: string }
   /** Something answers there, but not as a master does. */
@@ -42,7 +37,7 @@ export async function askMaster(
       ...BARE_REQUEST,
       signal,
     });
-    const { status, headers } = response;
+    const { status } = response;
     const answer: unknown = await response.json().catch(() => undefined);
     if (!response.ok) {
       const refusal = errorAnswerSchema.safeParse(answer);
@@ -52,7 +47,7 @@ export async function askMaster(
     }
     const plan = planAnswerSchema.safeParse(answer);
     return plan.success && hasWebAddresses(plan.data)
-      ? { result: 'plan', plan: plan.data, answeredAtMs: Date.parse(headers.get('date') ?? '') || undefined }
+      ? { result: 'plan', plan: plan.data }
       : { result: 'no-master', status };
   } catch {
     return { result: 'silent' };

@@ -47,10 +47,12 @@ export async function planTunnel(
   };
   const reply = await ask(settings.master, order, signal);
   if (reply.result !== 'plan') return leftByMaster(reply);
-  const { plan, answeredAtMs = now() } = reply;
+  const { plan } = reply;
   const unfit = whyUnfitTunnel(plan, server, settings);
   const proxy = parseOriginUrl(plan.location);
-  // The clocks of users are wrong by more than tickets live: what counts is the time left when the master answered.
+  // The clocks of users are wrong by more than tickets live: what counts is the time left when the master
+  // answered, by the clock that its tickets go by. That is the overlay's, and its `Date` may be another.
+  const answeredAtMs = Date.parse(plan.answeredAt ?? '') || now();
   const useBeforeMs = (time: string): number => {
     const leftMs = Date.parse(time) - answeredAtMs;
     return now() + leftMs - Math.min(MARGIN_MS, leftMs / 2);

@@ -37,13 +37,13 @@ const tunnelPlan = (url: string, entry = 'd1', patch: object = {}): PlanReply =>
   const answeredAtMs = nowMs - aheadMs;
   return {
     result: 'plan',
-    answeredAtMs,
     plan: plan({
       jobId: `job-${asked.length}`,
       masterUrl: `https://master.example/get/https/${host}:${port}/`,
       location: `https://${entry}.example:7000`,
       chain: [entry, 'd3'],
       ticket: `ticket-${asked.length}`,
+      answeredAt: new Date(answeredAtMs).toISOString(),
       startBefore: new Date(answeredAtMs + startMs).toISOString(),
       ticketEnds: new Date(answeredAtMs + 24 * 60 * MINUTE_MS).toISOString(),
       ...patch,
@@ -632,7 +632,7 @@ describe.each([
 });
 
 it('a tunnel goes by the own clock where the master tells no time', async () => {
-  reply = (url) => ({ ...tunnelPlan(url), answeredAtMs: undefined }) as PlanReply;
+  reply = (url) => tunnelPlan(url, 'd1', { answeredAt: undefined });
   const all = tunnels();
   await all.prepare(FILE);
   expect(standing[0]?.untilMs).toBe(nowMs + 9 * MINUTE_MS);

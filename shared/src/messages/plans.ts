@@ -160,6 +160,8 @@ export const planAnswerSchema = z.object({
   reasons: z.array(z.string()),
   /** Depots that would know how far this client is if it asked for their `/healthz`: base addresses, up to four. */
   toMeet: z.optional(z.array(z.string()).check(z.maxLength(4))),
+  /** ISO 8601: when this was answered, by the clock of the times below; left out by masters of before. */
+  answeredAt: z.optional(z.string()),
   /** ISO 8601: after this the location starts no new download. */
   startBefore: z.string(),
   /** The ticket as proxy credential; only where the kind `tunnel` was asked for. */

@@ -22,6 +22,7 @@ export function answerOf(
     origin,
     evidence,
     baseUrlOf,
+    nowMs,
   }: {
     readonly publicUrl: string;
     /** The host that it was planned by. */
@@ -29,6 +30,8 @@ export function answerOf(
     readonly evidence: EvidenceOf;
     /** Where a depot is; `undefined` where it is not known any more. */
     readonly baseUrlOf: (depot: string) => string | undefined;
+    /** By the clock of tickets. */
+    readonly nowMs: number;
   },
 ): PlanAnswer {
   const toMeet = (route.toMeet ?? []).flatMap((id) => baseUrlOf(id) ?? []);
@@ -57,6 +60,7 @@ export function answerOf(
       ...(group ? [`Each depot of ${group.host} takes it: ${group.depots.join(', ')}.`] : []),
     ],
     ...(toMeet.length > 0 ? { toMeet } : {}),
+    answeredAt: new Date(nowMs).toISOString(),
     startBefore: isoDate(lastStartSeconds),
     ...(proxyTicket && { ticket: proxyTicket.text, ticketEnds: isoDate(proxyTicket.endOfLife) }),
   };

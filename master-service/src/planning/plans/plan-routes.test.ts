@@ -52,6 +52,8 @@ describe('a plan', () => {
     expect(plan.reasons[0]).toBe('Size 100 MB is assumed: no depot has told this master of the file.');
     expect(plan.ticket).toBeUndefined();
     expect(Date.parse(plan.startBefore)).toBe(Math.floor(master.clock.nowMs / 1000) * 1000 + 600_000);
+    // By the same clock, which need not be that of the machine.
+    expect(Date.parse(plan.answeredAt ?? '')).toBe(master.clock.nowMs);
     const redirect = await rawGet(
       master.port,
       new URL(plan.masterUrl).pathname + new URL(plan.masterUrl).search,

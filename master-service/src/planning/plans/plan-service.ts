@@ -300,6 +300,7 @@ export class PlanService {
         const depot = registry.view(id, nowMs);
         return depot && depotBaseUrl(depot);
       },
+      nowMs,
     });
   }
 
