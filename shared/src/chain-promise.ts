@@ -8,8 +8,9 @@ export interface ChainPromise {
    */
   readonly worstRttMs: number;
   /**
-   * Loss probability of a packet on the same leg, kept in whole 1e-5. 0 where losses say nothing of its rate:
-   * its sender has BBR, or what a connection carries was measured.
+   * Loss probability of a packet on the same leg, kept in whole 1e-5. 0 where losses say nothing of its rate,
+   * since its sender has BBR; where what a connection carries was measured, the loss that would leave a usual
+   * sender as much.
    */
   readonly worstLossRate: number;
 }

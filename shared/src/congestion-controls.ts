@@ -9,11 +9,20 @@
  * - BBR version 1: the rate times 1 - p up to a loss of about 15 % (Cardwell et al., CACM 60(2), 2017)
  */
 export const CONGESTION_CONTROLS = {
-  reno: { response: { holds: 'window', segments: (p) => 1.31 / Math.sqrt(p) }, isPaced: false },
+  reno: {
+    response: {
+      holds: 'window',
+      segments: (p) => 1.31 / Math.sqrt(p),
+      lossRate: (segments) => (1.31 / segments) ** 2,
+    },
+    isPaced: false,
+  },
   cubic: {
     response: {
       holds: 'window',
       segments: (p, rttSeconds) => Math.max(Math.sqrt(1.5 / p), 1.054 * (rttSeconds / p) ** 0.75),
+      lossRate: (segments, rttSeconds) =>
+        Math.max(1.5 / segments ** 2, rttSeconds * (1.054 / segments) ** (1 / 0.75)),
     },
     isPaced: false,
   },
@@ -29,7 +38,12 @@ interface CongestionControlEntry {
 /** What holds a sender back under losses. */
 export type LossResponse =
   /** A window in segments, of each connection for itself. */
-  | { readonly holds: 'window'; readonly segments: (lossRate: number, rttSeconds: number) => number }
+  | {
+      readonly holds: 'window';
+      readonly segments: (lossRate: number, rttSeconds: number) => number;
+      /** The loss at which it has such a window. */
+      readonly lossRate: (segments: number, rttSeconds: number) => number;
+    }
   /** The line, whatever the number of connections: this share of its rate gets through. */
   | { readonly holds: 'rate'; readonly share: (lossRate: number) => number };
 

@@ -2,6 +2,7 @@ import {
   type Chain,
   type ChainPromise,
   CLIENT,
+  CONGESTION_CONTROLS,
   type CongestionControl,
   chainSeconds,
   isHeldBackByLoss,
@@ -11,8 +12,10 @@ import {
   legGoodput,
   ORIGIN,
   type Prediction,
+  SEGMENT_BYTES,
   type SetUp,
   setUpSeconds,
+  USUAL_CONGESTION_CONTROL,
 } from '@longhaul/shared';
 import { knownAs } from '../links/leg-knowledge.ts';
 import type { LinkEstimate } from '../links/link-view.ts';
@@ -111,6 +114,17 @@ export function promiseOf(legs: readonly LegEstimate[], lanes: number): ChainPro
   return {
     rateBps: Math.min(...goodputs),
     worstRttMs: worst?.rttMs ?? 0,
-    worstLossRate: worst && isHeldBackByLoss(worst) ? worst.lossRate : 0,
+    worstLossRate: worst ? promisedLossRate(worst) : 0,
   };
+}
+
+/** What tells the entry depot how much one connection of a leg carries: with 0 it begins with one alone. */
+function promisedLossRate(leg: LegEstimate): number {
+  const { connectionBps, rateBps } = leg;
+  const { response } = CONGESTION_CONTROLS[USUAL_CONGESTION_CONTROL];
+  if (connectionBps === undefined) return isHeldBackByLoss(leg) ? leg.lossRate : 0;
+  if (connectionBps >= rateBps || response.holds === 'rate') return 0;
+  // A promise has whole milliseconds.
+  const rttSeconds = Math.max(1, Math.round(leg.rttMs)) / 1000;
+  return response.lossRate((connectionBps * rttSeconds) / (8 * SEGMENT_BYTES), rttSeconds);
 }
