@@ -22,7 +22,7 @@ export interface RunCommand {
 }
 
 const RIVALS_NOTE =
-  'Rivals at the depots’ sites: `haproxy3` is HAProxy in TCP mode with splice, TLS passes through it; `haproxy3-kept` is HAProxy in HTTP mode with splice, and `nginx3` nginx with buffers for far paths: both keep their connections to the next relay and to the origin from one transfer to the next, and end the client’s TLS as depots do. `-ranges8` and `-aria2-16` are eight ranges and `aria2c -x16 -s16` through them.';
+  'Rivals at the depots’ sites: `haproxy3` is HAProxy in TCP mode with splice, TLS passes through it; `haproxy3-kept` is HAProxy in HTTP mode with splice, and `nginx3` nginx with buffers for far paths: both keep their connections to the next relay and to the origin from one transfer to the next, and end the client’s TLS as depots do. `-ranges8` and `-aria2-16` are eight ranges and `aria2c -x16 -s16` through them; each of these has relays of its own.';
 const MEASURED_NOTE =
   'No link was told to the master, nor what the origin sends with. Each scenario had a fresh overlay, which planned ten downloads that are not shown; then it knew what its depots had measured by all transfers so far, chains by hand among them.';
 

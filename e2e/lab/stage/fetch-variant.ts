@@ -5,7 +5,7 @@ import {
   parseOriginUrl,
   parseRelayTarget,
 } from '@longhaul/shared';
-import type { Scenario, Variant } from '../experiment.ts';
+import { rivalOf, type Scenario, type Variant } from '../experiment.ts';
 import { originBytes } from '../hosts/origin-content.ts';
 import { aria2Transfer } from '../transfers/aria2-transfer.ts';
 import { curlTransfer } from '../transfers/curl-transfer.ts';
@@ -61,7 +61,7 @@ function urlOf(stage: Stage, variant: Variant, path: string, sizeBytes: number):
     case 'ranges':
     case 'aria2':
     case 'relays':
-      return (variant.through ? stage.relayUrl(variant.through) : stage.originUrl) + path;
+      return (rivalOf(variant) ? stage.relayUrl(variant) : stage.originUrl) + path;
     case 'chain': {
       const { depots, lanes, laneSetup, signalling } = variant;
       // The master is told the depots in the order in which the bytes pass.

@@ -18,10 +18,12 @@ import { startNetwork } from '../network/start-network.ts';
 import { applyTopology } from './apply-topology.ts';
 
 const RIVALS = {
-  haproxy: { start: startHaproxyChain, port: 8090 },
-  'haproxy-kept': { start: startKeptHaproxyChain, port: 8092 },
-  nginx: { start: startNginxChain, port: 8091 },
-} as const;
+  haproxy: startHaproxyChain,
+  'haproxy-kept': startKeptHaproxyChain,
+  nginx: startNginxChain,
+} as const satisfies Record<RivalRelay, unknown>;
+/** The port of the first rival's relays; those of each further one are at the next. */
+const RIVALS_PORT = 8090;
 /** Long flows have left slow start and share the link by then. */
 const CROSS_TRAFFIC_SETTLE_MS = 1500;
 
@@ -31,8 +33,8 @@ export interface Stage {
   readonly originUrl: string;
   /** The overlay whose depots are configured so; without a name the usual one. */
   readonly overlay: (laneSetup?: LaneSetup) => LabOverlay;
-  /** The base URL under which a rival's first relay is dialled. */
-  readonly relayUrl: (program: RivalRelay) => string;
+  /** The base URL under which the first of the relays is dialled that only this variant uses. */
+  readonly relayUrl: (variant: Variant) => string;
   readonly caFile: string | undefined;
   /** Makes the conditions those of this scenario. */
   readonly enter: (scenario: Scenario) => Promise<void>;
@@ -77,12 +79,15 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
     const spec = { network, scenario: first, originPort, certificates, laneSetup };
     overlays.set(laneSetup, await startLabOverlay(spec));
   }
+  // Relays keep connections for later requests: what one variant has left would hold another one back.
   const relays = new Map<string, RelayChain>();
-  for (const rival of new Set(kinds.flatMap((variant) => rivalOf(variant) ?? []))) {
-    const { start, port } = RIVALS[rival];
+  for (const variant of kinds) {
+    const rival = rivalOf(variant);
+    if (rival === undefined || relays.has(JSON.stringify(variant))) continue;
     const originAddress = network.addressOf(first.origin);
+    const port = RIVALS_PORT + relays.size;
     const spec = { network, sites: first.depots, port, originAddress, originPort, certificates };
-    relays.set(rival, await start(spec));
+    relays.set(JSON.stringify(variant), await RIVALS[rival](spec));
   }
 
   let now = first;
@@ -103,7 +108,7 @@ async function furnish(network: Network, { scenarios, variants }: StageSpec): Pr
     network,
     originUrl: origin.url,
     overlay: (laneSetup) => requireStarted(overlays.get(laneSetup), 'the overlay'),
-    relayUrl: (program) => requireStarted(relays.get(program), program).url,
+    relayUrl: (variant) => requireStarted(relays.get(JSON.stringify(variant)), 'its relays').url,
     caFile: certificates?.caFile,
     enter,
     refreshTraffic,
