@@ -1,6 +1,6 @@
 import { formatBytes } from '@longhaul/shared';
 import type { Run } from '../results/join-results.ts';
-import type { RunInfo } from '../results/run-info.ts';
+import type { RunInfo, Sitting } from '../results/run-info.ts';
 import { LONGEST_TRANSFER_SECONDS } from '../transfers/transfer.ts';
 import { byScenario, type Cell } from './cells.ts';
 import { escapeMarkdown, inlineCode } from './markdown-table.ts';
@@ -39,15 +39,22 @@ function changesText(commit: string): string {
 
 /** When it was measured, and in how many sittings. */
 export function momentsItem({ startedAt, resumedAt, finishedAt }: RunInfo): string {
-  const resumed = resumedAt.map(
-    ({ at, commit }) => minute(at) + (commit === undefined ? '' : ` at commit ${inlineCode(commit)}`),
-  );
+  const sittings = (isAnew: boolean) =>
+    resumedAt.filter((sitting) => (sitting.isAnew ?? false) === isAnew).map(sittingText);
   const moments = [
     `started ${minute(startedAt)}`,
-    ...(resumed.length > 0 ? [`interrupted and resumed ${listed(resumed)}`] : []),
+    ...(sittings(false).length > 0 ? [`interrupted and resumed ${listed(sittings(false))}`] : []),
+    ...(sittings(true).length > 0
+      ? [`all but what was measured by hand anew ${listed(sittings(true))} (only the last is shown)`]
+      : []),
     finishedAt === null ? 'not finished' : `finished ${minute(finishedAt)}`,
   ];
   return `${moments.join(', ')} (UTC)`;
+}
+
+function sittingText({ at, commit, kernel }: Sitting): string {
+  const by = commit === undefined ? '' : ` at commit ${inlineCode(commit)}${changesText(commit)}`;
+  return `${minute(at)}${by}${kernel === undefined ? '' : ` on Linux ${escapeMarkdown(kernel)}`}`;
 }
 
 /** The machine, its kernel and the programs. */

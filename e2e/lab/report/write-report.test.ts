@@ -149,8 +149,17 @@ describe('every report', () => {
     const { markdown } = report(imaginedMatrix(3), { info });
     expect(markdown).toContain('Up to 99 other labs');
     expect(lineWith(markdown, 'at commit `aaaa`')).toContain(
-      'interrupted and resumed 2026-01-02 03:30 and 2026-01-02 03:40 at commit `bbbb+`, finished 2026-01-02',
+      'interrupted and resumed 2026-01-02 03:30 and 2026-01-02 03:40 at commit `bbbb+` (`+`: files of the tree had changed since), finished 2026-01-02',
     );
+  });
+
+  it('says what was measured anew beside older lines, and on which kernel', () => {
+    const resumedAt = [{ at: '2026-01-02T03:30:00Z', commit: 'bbbb', kernel: '6.9', isAnew: true as const }];
+    const { markdown } = report(imaginedMatrix(3), { info: { commit: 'aaaa', resumedAt } });
+    expect(lineWith(markdown, 'at commit `aaaa`')).toContain(
+      'all but what was measured by hand anew 2026-01-02 03:30 at commit `bbbb` on Linux 6.9 (only the last is shown), finished',
+    );
+    expect(markdown).not.toContain('interrupted');
   });
 
   it('refuses lines that the experiment does not know, and a result without lines', () => {

@@ -59,7 +59,13 @@ export function describeTyped({
 export function openRun<Line>({
   places,
   schema,
+  keeps,
   ...run
-}: TypedRun & { readonly places: Places; readonly schema: z.ZodType<Line> }): LineFile<Line> {
-  return openLineFile(places.resultFile, describeTyped(run), schema);
+}: TypedRun & {
+  readonly places: Places;
+  readonly schema: z.ZodType<Line>;
+  /** Lines of the run before that stay while all others are measured anew; left out, none is. */
+  readonly keeps?: ((line: Line) => boolean) | undefined;
+}): LineFile<Line> {
+  return openLineFile(places.resultFile, describeTyped(run), schema, keeps);
 }

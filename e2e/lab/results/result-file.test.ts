@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { LabRefusal } from '../refusal.ts';
-import { openResultFile, readResults } from './result-file.ts';
+import { transferLineSchema } from './read-lines.ts';
+import { openLineFile, openResultFile, readResults } from './result-file.ts';
 import { describeRun, fingerprintOf, type RunInfo } from './run-info.ts';
 import type { TransferLine } from './transfer-line.ts';
 
@@ -127,6 +128,33 @@ describe('a result file', () => {
     const { otherLabs: _, ...old } = JSON.parse(readFileSync(sidecar, 'utf8')) as RunInfo;
     writeFileSync(sidecar, JSON.stringify({ ...old, resumedAt: ['2026-01-02T03:04:05Z'] }));
     expect(readResults(file).info.resumedAt).toEqual([{ at: '2026-01-02T03:04:05Z' }]);
+  });
+
+  it.each([true, false])(
+    'keeps what is not to be measured anew, and says so, of one that is finished: %s',
+    (isFinished) => {
+      const measured = [line(1), line(2, { variant: 'auto' }), line(3)];
+      measure(measured, { isFinished, info: { ...run(), commit: 'aaaa', kernel: '6.1' } });
+      const info = { ...run(), commit: 'bbbb', kernel: '6.2' };
+      const anew = openLineFile(file, info, transferLineSchema, ({ variant }) => variant !== 'auto');
+      expect(anew.lines).toEqual([line(1), line(3)]);
+      anew.append(line(2, { variant: 'auto', seconds: 9 }));
+      expect(readResults(file).info).toMatchObject({
+        commit: 'aaaa',
+        finishedAt: null,
+        resumedAt: [{ commit: 'bbbb', kernel: '6.2', isAnew: true }],
+      });
+      anew.finish();
+      expect(readResults(file).lines.map(({ seconds }) => seconds)).toEqual([3.4, 3.4, 9]);
+      expect(readResults(`${file}.previous`).lines).toEqual(measured);
+    },
+  );
+
+  it('keeps nothing of another plan', () => {
+    measure([line(1)], { isFinished: true });
+    const open = () => openLineFile(file, run('plan-b'), transferLineSchema, () => true);
+    expect(refusal(open).code).toBe('lab-result-file');
+    expect(readResults(file).lines).toEqual([line(1)]);
   });
 
   it('keeps a finished result as the previous one', () => {

@@ -55,10 +55,16 @@ const sidecarOf = (file: string) => `${file}.run.json`;
 
 /**
  * Opens a result for writing. A missing or empty file begins anew; an unfinished run of the same plan goes
- * on, without the line that a crash may have torn; a finished one is moved to `<file>.previous` first. Throws
- * a refusal, and changes nothing, when the file belongs to something else.
+ * on, without the line that a crash may have torn; a finished one is moved to `<file>.previous` first, and
+ * with `keeps` the lines that this says stay in the new file. Throws a refusal, and changes nothing, when the
+ * file belongs to something else.
  */
-export function openLineFile<Line>(file: string, wanted: RunInfo, schema: z.ZodType<Line>): LineFile<Line> {
+export function openLineFile<Line>(
+  file: string,
+  wanted: RunInfo,
+  schema: z.ZodType<Line>,
+  keeps?: (line: Line) => boolean,
+): LineFile<Line> {
   mkdirSync(dirname(file), { recursive: true });
   const content = readIfThere(file);
   if (!content?.length) return begin(file, wanted);
@@ -69,15 +75,20 @@ export function openLineFile<Line>(file: string, wanted: RunInfo, schema: z.ZodT
       `${file} is not empty and has no valid ${sidecarOf(file)} beside it: name another file, or move this one away.`,
     );
   }
-  if (found.finishedAt !== null) {
+  if (found.finishedAt !== null && !keeps) {
     keepPrevious(file);
     return begin(file, wanted);
   }
   if (found.planFingerprint !== wanted.planFingerprint) {
     throw new LabRefusal(
       'lab-result-file',
-      `${file} holds an unfinished run of another plan: finish it with \`${found.command}\`, name another file, or move it and ${sidecarOf(file)} away.`,
+      `${file} holds ${keeps ? 'a' : 'an unfinished'} run of another plan: ${keeps ? 'begin it' : 'finish it'} with \`${found.command}\`, name another file, or move it and ${sidecarOf(file)} away.`,
     );
+  }
+  if (keeps) {
+    const kept = readLines(file, content, schema).lines.filter((line) => keeps(line));
+    keepPrevious(file);
+    return begin(file, resumeRun(found, wanted, true), kept);
   }
   const { lines, wholeBytes } = readLines(file, content, schema);
   const resumed = resumeRun(found, wanted);
@@ -112,10 +123,13 @@ function readDescribed(file: string): { readonly info: RunInfo; readonly content
   return { info, content };
 }
 
-function begin<Line>(file: string, info: RunInfo): LineFile<Line> {
+function begin<Line>(file: string, info: RunInfo, kept: readonly Line[] = []): LineFile<Line> {
   // The description first: lines without one would be refused.
   writeSidecar(file, info);
-  return writer<Line>(file, openSync(file, 'a'), info, []);
+  const descriptor = openSync(file, 'a');
+  writeAll(descriptor, kept.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  fdatasyncSync(descriptor);
+  return writer(file, descriptor, info, kept);
 }
 
 function writer<Line>(

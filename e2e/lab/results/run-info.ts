@@ -9,9 +9,13 @@ const sittingSchema = z.object({
   at: z.string(),
   /** Only when it is another one than that of the sitting before. */
   commit: z.string().optional(),
+  /** The same of the kernel. */
+  kernel: z.string().optional(),
+  /** Some lines stayed, and all others were measured again: what those were is not in the result any more. */
+  isAnew: z.literal(true).optional(),
 });
 
-/** A later part of a run that was interrupted; older results have only the moment, as text. */
+/** A later part of a run that was interrupted, or of which a part was measured anew; older results have only the moment, as text. */
 export type Sitting = z.infer<typeof sittingSchema>;
 
 export const runInfoSchema = z.object({
@@ -90,13 +94,23 @@ export function describeRun({ programs, ...known }: RunRequest, now = new Date()
   };
 }
 
-/** What is known of `found` when the run that `wanted` describes goes on with it. */
-export function resumeRun(found: RunInfo, wanted: RunInfo): RunInfo {
-  const before = found.resumedAt.findLast(({ commit }) => commit !== undefined)?.commit ?? found.commit;
-  const { commit, startedAt: at, otherLabs } = wanted;
-  const sitting: Sitting = commit === undefined || commit === before ? { at } : { at, commit };
+/** What is known of `found` when the run that `wanted` describes goes on with it, or measures some of it anew. */
+export function resumeRun(found: RunInfo, wanted: RunInfo, isAnew = false): RunInfo {
+  const before = { commit: found.commit, kernel: found.kernel };
+  for (const { commit, kernel } of found.resumedAt) {
+    before.commit = commit ?? before.commit;
+    before.kernel = kernel ?? before.kernel;
+  }
+  const { commit, kernel, startedAt: at, otherLabs } = wanted;
+  const sitting: Sitting = {
+    at,
+    ...(commit === undefined || commit === before.commit ? {} : { commit }),
+    ...(kernel === before.kernel ? {} : { kernel }),
+    ...(isAnew ? { isAnew } : {}),
+  };
   const most = Math.max(found.otherLabs?.atStart ?? 0, otherLabs?.atStart ?? 0);
-  return { ...found, resumedAt: [...found.resumedAt, sitting], otherLabs: { atStart: most } };
+  const resumedAt = [...found.resumedAt, sitting];
+  return { ...found, finishedAt: null, resumedAt, otherLabs: { atStart: most } };
 }
 
 /** The same for two plans exactly when their JSON is the same, whatever the order of keys. */

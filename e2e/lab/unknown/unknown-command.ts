@@ -17,6 +17,8 @@ export interface UnknownCommand {
   /** Which world, by the name of the experiment in it. */
   readonly experiment: keyof typeof UNKNOWN_WORLDS;
   readonly plan: UnknownPlan;
+  /** Whether what a run before has measured by hand stays, and only the planned downloads are done anew. */
+  readonly isReplanned: boolean;
   readonly resultFile: string | undefined;
   readonly outFolder: string | undefined;
   /** Where each plan's whole answer goes. */
@@ -43,13 +45,14 @@ const OPTIONS = {
   json: { type: 'string' },
   out: { type: 'string' },
   plans: { type: 'string' },
+  replan: { type: 'boolean' },
 } as const;
 
 /** What stands in the lab's usage text. */
-export const UNKNOWN_USAGE = `       npm run lab -- ${UNKNOWN_NAME} [--world europe] [--quick] [--ways 8] [--measurements 5] [--at-once 3] [--downloads n] [--seed 1] [--json file] [--out folder] [--plans folder]
+export const UNKNOWN_USAGE = `       npm run lab -- ${UNKNOWN_NAME} [--world europe] [--quick] [--ways 8] [--measurements 5] [--at-once 3] [--downloads n] [--seed 1] [--json file] [--out folder] [--plans folder] [--replan]
 
 ${UNKNOWN_NAME}: a fresh overlay that nobody has told anything: what it plans, beside the best of so many ways that are measured by hand, so often
-each; --world is ${Object.keys(EXPERIMENTS).join(' or ')}, --at-once measurements go on at the same time where they share no narrow link, --plans keeps how each plan explains itself.
+each; --world is ${Object.keys(EXPERIMENTS).join(' or ')}, --at-once measurements go on at the same time where they share no narrow link, --plans keeps how each plan explains itself, --replan keeps what is measured by hand in the result file and plans anew.
 `;
 
 /** Reads what stands behind `unknown`. Throws `lab-input-invalid` that lists every mistake. */
@@ -73,6 +76,7 @@ export function readUnknownCommand(args: readonly string[]): UnknownCommand {
     kind: 'unknown',
     experiment,
     plan,
+    isReplanned: values.replan ?? false,
     resultFile: values.json,
     outFolder: values.out,
     plansFolder: values.plans,
@@ -81,7 +85,7 @@ export function readUnknownCommand(args: readonly string[]): UnknownCommand {
 
 /** Runs it over a world and gives the path of its page. */
 export async function measureUnknown(
-  { experiment, plan, resultFile, outFolder, plansFolder }: UnknownCommand,
+  { experiment, plan, isReplanned, resultFile, outFolder, plansFolder }: UnknownCommand,
   folder: string,
   say: (text: string) => void,
   signal: AbortSignal,
@@ -99,6 +103,7 @@ export async function measureUnknown(
     options: { repeat: plan.measurements, cutSeconds: CUT_SECONDS, seed: plan.seed },
     programs: ['curl'],
     schema: unknownLineSchema,
+    keeps: isReplanned ? ({ kind }) => kind === 'oracle' : undefined,
   });
   if (plansFolder !== undefined) mkdirSync(plansFolder, { recursive: true });
   const onPlan = (number: number, answer: unknown) => {

@@ -74,7 +74,7 @@ export function unknownPage({ info, lines }: Lines<UnknownLine>, name: string): 
     ]),
     '## How it was measured',
     bulletList([
-      `${worldOf(info.experiment)}One master; links of the topology are told to nobody. The oracle of a pair in a state of the world: the least median of all ways that were measured by hand before, direct and the fastest chains by the true links, over an overlay of its own at the same sites`,
+      `${worldOf(info.experiment)}One master; links of the topology are told to nobody. The oracle of a pair in a state of the world: the least median of all ways that were measured by hand before, direct and the fastest chains by the true links, over an overlay of its own at the same sites; a way that three planned downloads or more took counts with the median of these where that is less`,
       'Score: the oracle’s time over that of the download, the redirect included, in the mean with its 95 % interval. Regret: the inverse less 1',
       `A change counts as followed from the first of three downloads on that have 0.9 in the median`,
       `${counted(oracle.length, 'download')} by hand, ${scored.length} planned; ${failed} failed${cut > 0 ? `, ${cut} were cut` : ''}. Packets left the emulator up to ${max(lateness).toFixed(0)} ms late, ${median(lateness).toFixed(1)} ms in the median`,

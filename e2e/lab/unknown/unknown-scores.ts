@@ -15,6 +15,8 @@ export interface Scored {
   readonly isFirst: boolean;
 }
 
+/** So many downloads that were planned over a way tell how long it takes, beside what was measured of it by hand. */
+const TELLING = 3;
 /** Downloads that are looked at together: the last twenty. */
 export const LAST = 20;
 /** A change is followed when so many downloads in a row have this score in the median. */
@@ -22,40 +24,45 @@ const FOLLOWED = { downloads: 3, score: 0.9 } as const;
 
 /**
  * The downloads of the last overlay in their order; a download that failed takes for ever, and one that was
- * cut longer than until then.
+ * cut longer than until then. A way counts with the median of planned downloads, too, where that is less:
+ * what was measured by hand may be of another hour, and of an older version.
  */
 export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
   const oracle = lines.flatMap((line) => (line.kind === 'oracle' ? [line] : []));
   const auto = lines.flatMap((line) => (line.kind === 'auto' ? [line] : []));
   const last = Math.max(0, ...auto.map(({ attempt }) => attempt));
   const met = new Set<string>();
-  return auto
-    .filter(({ attempt }) => attempt === last)
-    .map((line) => {
-      const own = oracle.filter(
-        ({ client, origin, state }) =>
-          client === line.client && origin === line.origin && state === line.state,
-      );
-      const ways = [...Map.groupBy(own, ({ chain }) => chain.join('>')).values()].flatMap((measured) => {
-        const [first] = measured;
-        return first ? [{ way: first, time: timeOf(measured) }] : [];
-      });
-      const best = ways
-        .filter(({ time }) => !time.isBound)
-        .toSorted((one, other) => one.time.seconds - other.time.seconds)[0];
-      const direct = ways.find(({ way }) => way.chain.length === 0);
-      const pair = `${line.client} ${line.origin}`;
-      const isFirst = !met.has(pair);
-      met.add(pair);
-      return {
-        line,
-        oracleSeconds: best?.time.seconds ?? Number.NaN,
-        oracleWay: best?.way ?? { chain: [], lanes: 1 },
-        directSeconds: direct?.time.seconds ?? Number.NaN,
-        isDirectBound: direct?.time.isBound ?? false,
-        isFirst,
-      };
-    });
+  const planned = auto.filter(({ attempt }) => attempt === last);
+  return planned.map((line) => {
+    const isSame = ({ client, origin, state }: UnknownLine) =>
+      client === line.client && origin === line.origin && state === line.state;
+    const taken = waysOf(planned.filter(isSame)).filter(({ downloads }) => downloads >= TELLING);
+    const ways = [...waysOf(oracle.filter(isSame)), ...taken];
+    const best = ways
+      .filter(({ time }) => !time.isBound)
+      .toSorted((one, other) => one.time.seconds - other.time.seconds)[0];
+    const direct = ways.find(({ way }) => way.chain.length === 0);
+    const pair = `${line.client} ${line.origin}`;
+    const isFirst = !met.has(pair);
+    met.add(pair);
+    return {
+      line,
+      oracleSeconds: best?.time.seconds ?? Number.NaN,
+      oracleWay: best?.way ?? { chain: [], lanes: 1 },
+      directSeconds: direct?.time.seconds ?? Number.NaN,
+      isDirectBound: direct?.time.isBound ?? false,
+      isFirst,
+    };
+  });
+}
+
+/** The ways that downloads of a pair went, how many over each, and how long they took. */
+function waysOf<Line extends UnknownLine>(lines: readonly Line[]) {
+  const byWay = Map.groupBy(lines, ({ chain, lanes }) => [...chain, lanes].join('>'));
+  return [...byWay.values()].flatMap((downloads) => {
+    const [way] = downloads;
+    return way ? [{ way, downloads: downloads.length, time: timeOf(downloads) }] : [];
+  });
 }
 
 /** Whether there is something to hold it against. */
@@ -143,7 +150,7 @@ export function predictionError(scored: readonly Scored[]): number {
 }
 
 /** A way that failed takes longer than one that was cut. */
-function timeOf(measured: readonly OracleLine[]): MedianTime {
+function timeOf(measured: readonly UnknownLine[]): MedianTime {
   return medianTime(
     measured.map((line) => ({
       seconds: secondsOf(line),

@@ -146,6 +146,21 @@ describe('scores', () => {
     expect(scored[0]?.directSeconds).toBe(4);
   });
 
+  test('of who took a way three times go by what it took then, where that is less than by hand', () => {
+    const way = { chain: ['d1', 'd2'], lanes: 8 };
+    const quick = [1, 1.5, 1.2].map((seconds, at) => auto(2 + at, seconds, way));
+    const scored = scoredDownloads([...byHand, auto(1, 2.4), ...quick]);
+    expect(scored[0]).toMatchObject({ oracleSeconds: 1.2, oracleWay: way, directSeconds: 4 });
+    expect(scored.map(scoreOf)).toEqual([0.5, 1.2, 0.8, 1]);
+    // Two prove nothing, nor do three over two ways, of another pair, or of an overlay before.
+    const others = [{ lanes: 4 }, { origin: 'other' }, { state: 'other' }, { attempt: 0 }];
+    for (const other of [undefined, ...others]) {
+      const third = other ? [auto(4, 1, { ...way, ...other })] : [];
+      const [first] = scoredDownloads([...byHand, auto(1, 2), ...quick.slice(0, 2), ...third]);
+      expect(first?.oracleSeconds).toBe(2);
+    }
+  });
+
   test('of a download that failed are nothing, and only the last overlay counts', () => {
     const lines = [
       ...byHand,
