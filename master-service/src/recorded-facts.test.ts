@@ -117,6 +117,7 @@ test('what is kept of it stands in facts.jsonl as recorded, byte for byte, and i
       facts: 9,
       outlived: 0,
       refused: 0,
+      passedMs: 0,
     });
     expect(links.estimate('d2', 'd1', NOW)?.rttMs).toBe(40);
   } finally {
