@@ -15,7 +15,10 @@ const sittingSchema = z.object({
   isAnew: z.literal(true).optional(),
 });
 
-/** A later part of a run that was interrupted, or of which a part was measured anew; older results have only the moment, as text. */
+/**
+ * A later part of a run that was interrupted, or of which a part was measured anew; older results have only
+ * the moment, as text.
+ */
 export type Sitting = z.infer<typeof sittingSchema>;
 
 export const runInfoSchema = z.object({
