@@ -36,12 +36,13 @@ export function scoredDownloads(lines: readonly UnknownLine[]): Scored[] {
   return planned.map((line) => {
     const isSame = ({ client, origin, state }: UnknownLine) =>
       client === line.client && origin === line.origin && state === line.state;
+    const byHand = waysOf(oracle.filter(isSame));
     const taken = waysOf(planned.filter(isSame)).filter(({ downloads }) => downloads >= TELLING);
-    const ways = [...waysOf(oracle.filter(isSame)), ...taken];
-    const best = ways
-      .filter(({ time }) => !time.isBound)
+    const isKnown = byHand.some(({ time }) => isWhole(time));
+    const best = (isKnown ? [...byHand, ...taken] : [])
+      .filter(({ time }) => isWhole(time))
       .toSorted((one, other) => one.time.seconds - other.time.seconds)[0];
-    const direct = ways.find(({ way }) => way.chain.length === 0);
+    const direct = byHand.find(({ way }) => way.chain.length === 0);
     const pair = `${line.client} ${line.origin}`;
     const isFirst = !met.has(pair);
     met.add(pair);
@@ -147,6 +148,10 @@ export function predictionError(scored: readonly Scored[]): number {
     return [Math.abs(Math.log(seconds / plan.predictedSeconds))];
   });
   return mean(errors);
+}
+
+function isWhole({ seconds, isBound }: MedianTime): boolean {
+  return !isBound && Number.isFinite(seconds);
 }
 
 /** A way that failed takes longer than one that was cut. */

@@ -148,10 +148,10 @@ describe('scores', () => {
 
   test('of who took a way three times go by what it took then, where that is less than by hand', () => {
     const way = { chain: ['d1', 'd2'], lanes: 8 };
-    const quick = [1, 1.5, 1.2].map((seconds, at) => auto(2 + at, seconds, way));
-    const scored = scoredDownloads([...byHand, auto(1, 2.4), ...quick]);
-    expect(scored[0]).toMatchObject({ oracleSeconds: 1.2, oracleWay: way, directSeconds: 4 });
-    expect(scored.map(scoreOf)).toEqual([0.5, 1.2, 0.8, 1]);
+    const quick = [1, 2.5, 1.25].map((seconds, at) => auto(2 + at, seconds, way));
+    const scored = scoredDownloads([...byHand, auto(1, 2.5), ...quick]);
+    expect(scored[0]).toMatchObject({ oracleSeconds: 1.25, oracleWay: way, directSeconds: 4 });
+    expect(scored.map(scoreOf)).toEqual([0.5, 1.25, 0.5, 1]);
     // Two prove nothing, nor do three over two ways, of another pair, or of an overlay before.
     const others = [{ lanes: 4 }, { origin: 'other' }, { state: 'other' }, { attempt: 0 }];
     for (const other of [undefined, ...others]) {
