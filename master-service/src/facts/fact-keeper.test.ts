@@ -224,6 +224,19 @@ test('what was set aside by a process that wrote nothing itself is known again',
   await again.keeper.close();
 });
 
+test('what is set aside after a process whose clock was set right while it ran stays so', async () => {
+  const { kind, startAt, isSetAside } = folderOfMaster();
+  const ahead = startAt(NOW_MS + 365 * DAY_MS);
+  ahead.facts.store.shift(-365 * DAY_MS);
+  ahead.clock.nowMs = NOW_MS;
+  ahead.facts.learn(kind, 'a', 'x', NOW_MS);
+  await ahead.keeper.close();
+  const later = startAt(NOW_MS + 30 * DAY_MS);
+  expect(later.told).toMatchObject([[{ facts: 0, outlived: 1 }, true]]);
+  await later.keeper.close();
+  expect(isSetAside()).toBe(true);
+});
+
 test('a file that was written within a day is not set aside', async () => {
   const { kind, startAt, isSetAside } = folderOfMaster();
   const first = startAt(NOW_MS);

@@ -86,6 +86,7 @@ export class FactsFile {
   /** Keeps the file as it was found beside the one that is saved next. Throws `state-unusable`. */
   setAside(): void {
     this.#state.rename(FILE, FILE_BEFORE);
+    this.#isRejoined = false;
   }
 
   /** Replaces the file. Throws `state-unusable` where the disk says no; then the last one stays. */
