@@ -69,8 +69,9 @@ export class JobKeeper {
   /** The same for one that was erased from the browser's list: it is not waited for. */
   async erased(downloadId: number): Promise<void> {
     const job = await this.#deps.jobs.ofDownload(downloadId);
-    if (job) this.#missed.set(job.key, 0);
-    if (job) await this.#inTurn(job.key, false);
+    if (!job) return;
+    this.#missed.set(job.key, 0);
+    await this.#inTurn(job.key, false);
   }
 
   /** Looks at all jobs. */

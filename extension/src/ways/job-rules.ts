@@ -54,14 +54,13 @@ export class JobRules {
   async keepInStep(): Promise<void> {
     const { jobs } = this.#deps;
     const open = await this.#open();
-    const isDirect = (url: string) => open.some((job) => job.way === 'direct' && job.url === url);
     await Promise.all(
       open.map(async (job) => {
         if (job.way !== 'chain') return;
         const isUnled = !(await this.#mayLead(job)) || undefined;
         // One that has its rule may be ending now, which takes that away for good: only what was taken away
         // here is given back. Nor is another download led that has chosen the direct way.
-        if (!isUnled && (!job.isUnled || isDirect(job.url))) return;
+        if (!isUnled && (!job.isUnled || comesDirectly(job.url, open))) return;
         await this.lead(job);
         if (isUnled !== job.isUnled) await jobs.change(job.key, { isUnled });
       }),
@@ -74,12 +73,12 @@ export class JobRules {
    */
   async putBack(): Promise<void> {
     const open = await this.#open();
-    const isDirect = (url: string) => open.some((job) => job.way === 'direct' && job.url === url);
     for (const { key } of open) {
       // Others may have led it elsewhere meanwhile.
       const job = await this.#deps.jobs.get(key);
       // What Firefox has kept from before nobody leads, and what asks the origin by its own address needs no rule.
-      if (!job || job.isKept || (job.url === job.originUrl && (job.isUnled || isDirect(job.url)))) continue;
+      if (!job || job.isKept || (job.url === job.originUrl && (job.isUnled || comesDirectly(job.url, open))))
+        continue;
       await this.lead(job);
       const now = await this.#deps.jobs.get(key);
       if (!now || !isOpen(now)) await this.release(job);
@@ -99,6 +98,11 @@ export class JobRules {
   release(job: Job): Promise<void> {
     return this.#deps.leadRules.release(idOf(job));
   }
+}
+
+/** Whether one of these jobs comes directly by this address: a rule for it would lead that one, too. */
+function comesDirectly(url: string, jobs: readonly Job[]): boolean {
+  return jobs.some((job) => job.way === 'direct' && job.url === url);
 }
 
 function isOpen({ state }: Job): boolean {
