@@ -23,6 +23,12 @@ export const LINK_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 3_600_000, loss
  */
 export const END_LIVES: Lives = { rttMs: 86_400_000, goodputMs: 21_600_000, lossMs: 43_200_000 };
 
+/**
+ * What holds a way to an end back (others who fill it, a server's busy hour) is believed for so long: nobody
+ * tests such ways, and other traffic has its hours.
+ */
+export const HINDERED_MS = 1_200_000;
+
 /** Nothing is left of older measurements. */
 export const MEASURED_LIFE_MS = 7 * 86_400_000;
 /** A depot that tells only a loss rate has sent so many bytes at least. */

@@ -1,8 +1,8 @@
 import { DepotRates } from '../estimates/depot-rates.ts';
 import type { Estimate } from '../estimates/estimate.ts';
-import { estimateOf, type Prior } from '../estimates/figure.ts';
+import { estimateOf, type Figure, fellFrom, type Prior, unfallen } from '../estimates/figure.ts';
 import { classMemberOf, LearnedPriors } from '../estimates/learned-priors.ts';
-import { END_LIVES, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
+import { END_LIVES, HINDERED_MS, type LegDistribution, type LegFigures } from '../estimates/leg-figures.ts';
 import { type LossEvidence, lossEstimate } from '../estimates/loss-evidence.ts';
 import { Voices } from '../estimates/voices.ts';
 import type { Fact, FactKind } from '../facts/fact.ts';
@@ -164,7 +164,18 @@ export class EndTable<Value extends LegFigures> {
   #goodput(depot: string, fact: Fact<Value> | undefined, rttMs: number, nowMs: number): Estimate {
     const usual = this.#priors.goodput(rttMs);
     const prior = { ...usual, value: Math.min(usual.value, this.#mostOf(depot)) };
-    return estimateOf(fact?.value.goodput, passedSince(fact, nowMs), prior, END_LIVES.goodputMs);
+    const [figure, passedMs] = [fact?.value.goodput, passedSince(fact, nowMs)];
+    return estimateOf(figure && this.#ofNow(figure, passedMs), passedMs, prior, END_LIVES.goodputMs);
+  }
+
+  /**
+   * What an end sent that was less than before tells for a while how busy it is, and then what it was before:
+   * who goes by another way because of that never sees that it is over.
+   */
+  #ofNow(figure: Figure, passedMs: number): Figure {
+    const mayBeOver = !this.#init.isSender && figure.ageMs + passedMs > HINDERED_MS;
+    const hasFallen = mayBeOver && fellFrom(figure, passedMs, END_LIVES.goodputMs) !== undefined;
+    return hasFallen ? unfallen(figure, passedMs, END_LIVES.goodputMs) : figure;
   }
 
   /** What a depot's own line lets it send to anybody, in bits per second, where enough ends have told. */

@@ -121,29 +121,49 @@ test('how an origin sends is told from its rate under losses', () => {
   const table = new OriginTable();
   const long = { ...seen, receivedBytes: 400_000_000, lostBytes: 400_000 };
   table.report('d1', long, NOW);
-  expect(table.manners(HOST).sender).toBe('cubic');
+  expect(table.manners(HOST, NOW).sender).toBe('cubic');
   // A CUBIC that has just begun is faster than losses leave to it, however much others of its kind have lost.
   table.report('d1', { ...long, host: 'young.example', rttMs: 80, goodputBps: 78e6 }, NOW);
-  expect(table.manners('young.example').sender).toBeUndefined();
+  expect(table.manners('young.example', NOW).sender).toBeUndefined();
   const fast = { ...long, host: 'fast.example', goodputBps: 90e6, ...worn(90e6) };
   table.report('d1', fast, NOW);
-  expect(table.manners('fast.example').sender).toBe('bbr');
+  expect(table.manners('fast.example', NOW).sender).toBe('bbr');
   table.report('d1', { ...fast, host: 'soon.example', ...worn(90e6, 20_000_000) }, NOW);
-  expect(table.manners('soon.example').sender).toBeUndefined();
+  expect(table.manners('soon.example', NOW).sender).toBeUndefined();
   // Lanes share what one of them would have.
   table.report('d1', { ...fast, host: 'laned.example', ...worn(9e6) }, NOW);
-  expect(table.manners('laned.example').sender).toBeUndefined();
+  expect(table.manners('laned.example', NOW).sender).toBeUndefined();
   table.report('d1', { ...long, host: 'clean.example', lostBytes: 0 }, NOW);
-  expect(table.manners('clean.example').sender).toBeUndefined();
+  expect(table.manners('clean.example', NOW).sender).toBeUndefined();
 });
 
 test('what shows how an origin sends adds up, and is not taken back by reports that do not', () => {
   const table = new OriginTable();
   for (let time = 0; time < 4; time += 1)
     table.report('d1', { ...seen, ...worn(90e6, 10_000_000) }, NOW + time);
-  expect(table.manners(HOST).sender).toBe('bbr');
+  expect(table.manners(HOST, NOW).sender).toBe('bbr');
   table.report('d1', { ...seen, receivedBytes: 4e8, lostBytes: 4e5 }, NOW + 10);
-  expect(table.manners(HOST).sender).toBe('bbr');
+  expect(table.manners(HOST, NOW).sender).toBe('bbr');
+});
+
+test('what an origin was seen to send with long ago says nothing of what it sends with now', () => {
+  const table = new OriginTable();
+  table.report('d1', { ...seen, ...worn(90e6) }, NOW);
+  expect(table.manners(HOST, NOW + 11 * HOUR_MS).sender).toBe('bbr');
+  expect(table.manners(HOST, NOW + 13 * HOUR_MS).sender).toBeUndefined();
+});
+
+test('an origin that became slow all at once is taken for what it was before, once nobody has seen it for a while', () => {
+  const table = new OriginTable();
+  for (let time = 0; time < 4; time += 1) table.report('d1', { ...seen, goodputBps: 80e6 }, NOW);
+  for (let time = 0; time < 2; time += 1) table.report('d1', { ...seen, goodputBps: 6e6 }, NOW);
+  const knownBps = (atMs: number) => table.distribution('d1', HOST, atMs).goodputBps.value;
+  expect(knownBps(NOW + 10 * 60_000)).toBeLessThan(15e6);
+  expect(knownBps(NOW + HOUR_MS)).toBeGreaterThan(50e6);
+  // As long as it is seen to be slow, it is.
+  for (let minute = 10; minute < 60; minute += 10)
+    table.report('d1', { ...seen, goodputBps: 6e6 }, NOW + minute * 60_000);
+  expect(knownBps(NOW + HOUR_MS)).toBeLessThan(15e6);
 });
 
 test('a near depot to which losses would leave as much as the origin gives says nothing of how it sends', () => {
@@ -152,7 +172,7 @@ test('a near depot to which losses would leave as much as the origin gives says 
   table.report('d1', { ...lossy, rttMs: 145, goodputBps: 90e6, ...worn(90e6) }, NOW);
   for (const near of ['d2', 'd3'])
     table.report(near, { ...lossy, rttMs: 5, lostBytes: 2e5, goodputBps: 95e6 }, NOW);
-  expect(table.manners(HOST).sender).toBe('bbr');
+  expect(table.manners(HOST, NOW).sender).toBe('bbr');
 });
 
 test('what an origin takes is what most depots say: one alone does not outvote others', () => {
@@ -160,7 +180,7 @@ test('what an origin takes is what most depots say: one alone does not outvote o
   table.report('d1', { host: HOST, takesRanges: true, takesAhead: true }, NOW);
   table.report('d2', { host: HOST, takesRanges: true }, NOW);
   for (let time = 0; time < 9; time += 1) table.report('d3', { host: HOST, takesRanges: false }, NOW + time);
-  expect(table.manners(HOST)).toEqual({ takesRanges: true, takesAhead: true });
+  expect(table.manners(HOST, NOW)).toEqual({ takesRanges: true, takesAhead: true });
   expect(table.known(HOST).size).toBe(0);
 });
 
@@ -189,8 +209,8 @@ test('what a depot says of an origin that is not believed is not heard', () => {
   const table = new OriginTable();
   table.report('liar', { host: HOST, takesRanges: false }, NOW);
   table.report('liar', { ...seen, ...worn(90e6) }, NOW);
-  expect(table.manners(HOST)).toEqual({ takesRanges: false, sender: 'bbr' });
-  expect(table.manners(HOST, (depot) => depot !== 'liar')).toEqual({});
+  expect(table.manners(HOST, NOW)).toEqual({ takesRanges: false, sender: 'bbr' });
+  expect(table.manners(HOST, NOW, (depot) => depot !== 'liar')).toEqual({});
 });
 
 test('nothing is left of what a depot has told that is not believed any more', () => {
@@ -198,7 +218,7 @@ test('nothing is left of what a depot has told that is not believed any more', (
   for (const depot of ['d1', 'liar']) table.report(depot, { ...seen, takesRanges: depot === 'd1' }, NOW);
   table.forgetFrom('liar');
   expect([...table.known(HOST).keys()]).toEqual(['d1']);
-  expect(table.manners(HOST).takesRanges).toBe(true);
+  expect(table.manners(HOST, NOW).takesRanges).toBe(true);
 });
 
 test('of very many depots that have met an origin some are asked what it is like, from the nearest to the furthest', () => {

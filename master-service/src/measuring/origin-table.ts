@@ -12,6 +12,7 @@ import * as z from 'zod';
 import { type Figure, figureSchema, followed, later, observed } from '../estimates/figure.ts';
 import {
   END_LIVES,
+  HINDERED_MS,
   type LegDistribution,
   legFiguresSchema,
   MEASURED_LIFE_MS,
@@ -44,11 +45,6 @@ const TOO_FAST_FOR_CUBIC = 4;
 /** ... but one whose fastest second is not so many times as fast is nothing else. */
 const LIKE_CUBIC = 4;
 
-/**
- * What filled a way tells for so long what it carries: nobody tests ways to origins, and other traffic has
- * its hours.
- */
-const FULL_LIFE_MS = 1_200_000;
 /**
  * What several were given that nothing held back is given again, by so much; it scatters more than what fills
  * a way, and others may have more use for it.
@@ -198,14 +194,14 @@ export class OriginTable {
   }
 
   /** What most depots that have seen it, and are believed, say of an origin: one alone does not outvote others. */
-  manners(host: string, isBelieved: (depot: string) => boolean = () => true): OriginManners {
+  manners(host: string, nowMs: number, isBelieved: (depot: string) => boolean = () => true): OriginManners {
     const told = <Value>(all: Iterable<readonly [depot: string, fact: Fact<Value>]>) =>
-      [...all].flatMap(([depot, { value }]) => (isBelieved(depot) ? [value] : []));
+      [...all].flatMap(([depot, fact]) => (isBelieved(depot) ? [fact] : []));
     const taken = told(this.#takes.of(host));
     const known = told(this.witnesses(host));
-    const takesRanges = majority(taken.map(({ ranges }) => ranges));
-    const takesAhead = majority(taken.map(({ ahead }) => ahead));
-    const isBbr = majority(votesOnLoss(known));
+    const takesRanges = majority(taken.map(({ value }) => value.ranges));
+    const takesAhead = majority(taken.map(({ value }) => value.ahead));
+    const isBbr = majority(votesOnLoss(known.map((fact) => seenLately(fact, nowMs))));
     return {
       ...(takesRanges === undefined ? {} : { takesRanges }),
       ...(takesAhead === undefined ? {} : { takesAhead }),
@@ -264,7 +260,7 @@ function fullWith(
   { fullBps, totalBps = 0, goodputBps = 0 }: OriginReport,
   passedMs: number,
 ): Figure | undefined {
-  const current = known && known.ageMs + passedMs <= FULL_LIFE_MS ? known : undefined;
+  const current = known && known.ageMs + passedMs <= HINDERED_MS ? known : undefined;
   if (fullBps !== undefined) return followed(current, fullBps, passedMs, END_LIVES.goodputMs);
   const isWider = current && Math.max(totalBps, goodputBps) > WIDER * current.value;
   return current && !isWider ? later(current, passedMs) : undefined;
@@ -276,8 +272,8 @@ function ofSeveralWith(
   told: OriginReport['several'],
   passedMs: number,
 ): Figure | undefined {
-  const current = known && known.ageMs + passedMs <= FULL_LIFE_MS ? known : undefined;
-  if (!told) return current && later(current, passedMs);
+  if (!told) return known && later(known, passedMs);
+  const current = known && known.ageMs + passedMs <= HINDERED_MS ? known : undefined;
   // Of more than one download has, as many as that have shown that they get it all.
   const eachBps = told.goodputBps / Math.min(told.connections, MAX_LANES);
   const before = current && eachBps < current.value ? current : undefined;
@@ -299,6 +295,12 @@ function wornWith(
 
 function wornLater({ goodput, loss }: Worn, passedMs: number): Worn {
   return { goodput: later(goodput, passedMs), loss: { ...loss, ageMs: loss.ageMs + passedMs } };
+}
+
+/** What was measured of an origin, but for what showed long ago what it sends with: its software may be another one now. */
+function seenLately({ value, timeMs }: Fact<OriginFigures>, nowMs: number): OriginFigures {
+  const { worn, ...others } = value;
+  return worn && worn.goodput.ageMs + nowMs - timeMs > END_LIVES.lossMs ? others : value;
 }
 
 /**
@@ -352,7 +354,7 @@ export function fullBpsOf(
   { value: { full }, timeMs }: Fact<OriginFigures>,
   nowMs: number,
 ): number | undefined {
-  return full && full.ageMs + nowMs - timeMs <= FULL_LIFE_MS ? full.value : undefined;
+  return full && full.ageMs + nowMs - timeMs <= HINDERED_MS ? full.value : undefined;
 }
 
 /**
@@ -364,8 +366,20 @@ export function roomForSeveralBps(
   { value: { ofSeveral }, timeMs }: Fact<OriginFigures>,
   nowMs: number,
 ): number | undefined {
-  if (!ofSeveral || ofSeveral.ageMs + nowMs - timeMs > FULL_LIFE_MS) return undefined;
+  if (!ofSeveral || ofSeveral.ageMs + nowMs - timeMs > HINDERED_MS) return undefined;
   return ROOM_FOR_SEVERAL * MAX_LANES * ofSeveral.value;
+}
+
+/**
+ * What each of several connections was given at the same time, in bits per second, which nothing but the origin
+ * or the network held back; `undefined` where nobody has seen that, or it was long ago.
+ */
+export function eachOfSeveralBps(
+  { value: { ofSeveral }, timeMs }: Fact<OriginFigures>,
+  nowMs: number,
+): number | undefined {
+  if (!ofSeveral || ofSeveral.ageMs + nowMs - timeMs > END_LIVES.goodputMs) return undefined;
+  return ofSeveral.value;
 }
 
 /** What so many losses leave to one connection of CUBIC, bits per second. */

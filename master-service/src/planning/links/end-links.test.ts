@@ -338,10 +338,12 @@ describe('with no link typed in', () => {
     const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 80 });
     seesClient('d1', 5, { ...CLEAN, goodputBps: 90e6 });
     const held = { receivedBytes: 4e7, lostBytes: 0, limit: 'origin', goodputBps: 20e6 };
-    const many = () => seesOrigin('d3', 5, { ...held, totalBps: 95e6 });
+    const many = () =>
+      seesOrigin('d3', 5, { ...held, totalBps: 95e6, several: { goodputBps: 95e6, connections: 8 } });
+    const together = { totalBps: 20e6, several: { goodputBps: 20e6, connections: 8 } };
     for (let time = 0; time < 3; time += 1) {
-      seesOrigin('d1', 85, { ...held, totalBps: 20e6 });
-      seesOrigin('d3', 5, { ...held, totalBps: 20e6 });
+      seesOrigin('d1', 85, { ...held, ...together });
+      seesOrigin('d3', 5, { ...held, ...together });
     }
     const alone = plan({ sizeBytes: 100e6 });
     expect(alone.lanes).toBe(1);
@@ -351,6 +353,21 @@ describe('with no link typed in', () => {
     const route = plan({ sizeBytes: 100e6 });
     expect(route).toMatchObject({ decision: 'chain' });
     expect(route.lanes).toBeGreaterThan(1);
+  });
+
+  test('what the few lanes of a slower client got from an origin is no bound for the lanes of a faster one', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 80 });
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 95e6 });
+    const held = { receivedBytes: 4e7, lostBytes: 0, limit: 'origin' };
+    seesOrigin('d1', 85);
+    for (let time = 0; time < 4; time += 1) seesOrigin('d3', 5, { ...held, goodputBps: 5e6 });
+    const before = plan();
+    expect(before.lanes).toBe(8);
+    const four = { totalBps: 20e6, several: { goodputBps: 20e6, connections: 4 } };
+    for (let time = 0; time < 4; time += 1) seesOrigin('d3', 5, { ...held, ...four });
+    const after = plan();
+    expect(after).toMatchObject({ chain: before.chain, lanes: 8 });
+    expect(after.prediction.seconds).toBeLessThan(1.1 * before.prediction.seconds);
   });
 
   test('a way from an origin that several connections have filled is planned with by what they got, and by more once more comes', () => {
@@ -450,11 +467,15 @@ describe('with no link typed in', () => {
     const honest = plan();
     expect(honest.chain).toEqual(['d1', 'd3']);
     expect(honest.lanes).toBeGreaterThan(4);
-    const held = { goodputBps: 1e6, totalBps: 1e6, limit: 'origin' };
-    for (let time = 0; time < 10; time += 1) seesOrigin('liar', 150, held);
+    const held = (goodputBps: number) => ({
+      goodputBps,
+      totalBps: goodputBps,
+      several: { goodputBps, connections: 8 },
+      limit: 'origin',
+    });
+    for (let time = 0; time < 10; time += 1) seesOrigin('liar', 150, held(1e6));
     expect(plan()).toMatchObject({ chain: honest.chain, lanes: honest.lanes });
-    for (let time = 0; time < 10; time += 1)
-      seesOrigin('d2', 15, { ...held, goodputBps: 8e6, totalBps: 8e6 });
+    for (let time = 0; time < 10; time += 1) seesOrigin('d2', 15, held(8e6));
     expect(plan().prediction.seconds).toBeGreaterThan(3 * honest.prediction.seconds);
   });
 

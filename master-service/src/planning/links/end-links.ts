@@ -105,7 +105,7 @@ export class EndLinks {
     const { around, isUsable, isInReach = () => true, isEntryGiven = false } = overlay;
     const prefix = ends.client === undefined ? undefined : clientPrefix(ends.client);
     const isBelieved = (depot: string) => links.isBelieved(depot);
-    const manners = ends.origin === undefined ? {} : origins.manners(ends.origin, isBelieved);
+    const manners = ends.origin === undefined ? {} : origins.manners(ends.origin, nowMs, isBelieved);
     const seen = this.#clientSeen(prefix, nowMs);
     const hasMet = (depot: string) => prefix !== undefined && this.#init.clients.hasMet(depot, prefix);
     const hasCome = (depot: string) =>

@@ -580,7 +580,7 @@ describe('a depot that has changed its master', () => {
       expect(table.estimate('d1', 'd2', NOW + 1000)?.goodputBps).toBeCloseTo(8e6, -5);
       expect(clients.distribution('d1', prefix, NOW + 1000).goodputBps.value).toBeGreaterThan(7e7);
       expect(origins.distribution('d1', host, NOW + 1000).lossRate.value).toBeGreaterThan(5e-3);
-      expect(origins.manners(host)).toMatchObject({ takesRanges: true, takesAhead: true });
+      expect(origins.manners(host, NOW)).toMatchObject({ takesRanges: true, takesAhead: true });
     }
   });
 });

@@ -2,7 +2,7 @@ import type { Estimate } from '../../estimates/estimate.ts';
 import { estimateOf, type Prior } from '../../estimates/figure.ts';
 import { END_LIVES } from '../../estimates/leg-figures.ts';
 import type { Fact } from '../../facts/fact.ts';
-import type { OriginFigures, OriginTable } from '../../measuring/origin-table.ts';
+import { eachOfSeveralBps, type OriginFigures, type OriginTable } from '../../measuring/origin-table.ts';
 import type { RttBounds } from './agreed-bounds.ts';
 import type { LinkTable } from './link-table.ts';
 
@@ -22,6 +22,11 @@ const AS_FAR_SHARE = 0.5;
  * address that they come from.
  */
 const HELD_TOGETHER = 1.3;
+/**
+ * It does not where each of several is given so large a part of what one alone is: they were fewer than it
+ * would give more to, or those who took it all had narrow lines.
+ */
+const GIVEN_EACH = 0.7;
 /** So many depots must say what is worked out for others: one may be wrong, or lie. */
 const AGREEING = 2;
 /** One alone makes what several got so many times less at most. */
@@ -51,6 +56,8 @@ export function heldTogetherBps(
   const total = totalOf(fact, nowMs);
   const isMeasured = goodput.source === 'measured' && total.source === 'measured';
   if (!isMeasured || fact?.value.limit !== 'origin') return undefined;
+  const eachBps = eachOfSeveralBps(fact, nowMs);
+  if (eachBps === undefined || eachBps >= GIVEN_EACH * goodput.value) return undefined;
   return total.value < HELD_TOGETHER * goodput.value ? goodput.value : Math.max(total.value, goodput.value);
 }
 
@@ -70,6 +77,7 @@ export function toOneAddressBps(
     const { goodputBps } = origins.distribution(depot, host, nowMs);
     if (goodputBps.source === 'measured') mostBps = Math.max(mostBps, goodputBps.value);
     if (totalOf(fact, nowMs).source !== 'measured') continue;
+    if (fact.value.limit === 'origin' && eachOfSeveralBps(fact, nowMs) === undefined) continue;
     const heldBps = heldTogetherBps(goodputBps, fact, nowMs);
     if (heldBps === undefined || heldBps > HELD_TOGETHER * goodputBps.value) return undefined;
     seen += 1;
