@@ -44,13 +44,14 @@ export function refuseAddress(
   policy: AddressPolicy,
 ): 'target-not-public' | 'port-not-allowed' | undefined {
   if (!ipaddr.isValid(address)) return 'target-not-public';
-  const parsed = ipaddr.process(address);
-  const excepted = policy.allow.some(
-    (entry) => entry.ports.includes(port) && contains(entry.network, parsed),
-  );
-  if (excepted) return undefined;
-  if (!isGlobalUnicast(parsed)) return 'target-not-public';
+  if (isExcepted(address, port, policy)) return undefined;
+  if (!isGlobalUnicast(ipaddr.process(address))) return 'target-not-public';
   return policy.ports.includes(port) ? undefined : 'port-not-allowed';
+}
+
+/** Whether the policy names `address:port` as an exception of its rules. */
+export function isExcepted(address: string, port: number, { allow }: AddressPolicy): boolean {
+  return allow.some(({ network, ports }) => ports.includes(port) && isInNetworks(address, [network]));
 }
 
 /**

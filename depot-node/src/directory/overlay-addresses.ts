@@ -76,7 +76,8 @@ function placeKey(address: string, port: number): string {
   return `${plainAddress(address)} ${port}`;
 }
 
-function isOwnAddress(address: string): boolean {
+/** Whether an address is one of this machine. */
+export function isOwnAddress(address: string): boolean {
   const plain = plainAddress(address);
   if (plain.startsWith('127.') || plain === '::1') return true;
   return Object.values(networkInterfaces()).some((entries) =>

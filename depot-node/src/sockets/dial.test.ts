@@ -10,6 +10,8 @@ import { createNodeLegSockets } from './node-leg-sockets.ts';
 /** Beside the address that answers, one that belongs to the overlay. */
 const ANSWERS = '127.0.0.1';
 const OVERLAY = '127.0.0.9';
+/** A public address (RFC 5737's are none by the rule), as if this machine had it. */
+const OWN = '93.184.216.34';
 
 let server: Server;
 let port = 0;
@@ -58,6 +60,7 @@ function dialIn(addresses: readonly string[], world: World = {}) {
       overlayNetworks: allow ? networks : [],
     },
     isOverlayAddress: (address) => address === OVERLAY,
+    isOwnAddress: (address) => address === OWN,
     connectTimeoutMs,
     sockets,
   });
@@ -89,9 +92,10 @@ describe('dialling an origin', () => {
     ['a mapped address', ['::ffff:127.0.0.1']],
     ['IPv6 beyond global unicast', ['4000::1']],
     ['the overlay itself', [OVERLAY]],
+    ['a public address that is its own machine, whose services may trust it', [OWN]],
   ])('never connects to %s', async (_, addresses) => {
     const { dial, made } = dialIn(addresses, { allow: false });
-    await expect(dial()).rejects.toMatchObject({ code: 'address-not-allowed', status: 403 });
+    await expect(dial({ port: 80 })).rejects.toMatchObject({ code: 'address-not-allowed', status: 403 });
     expect(made).toEqual([]);
   });
 

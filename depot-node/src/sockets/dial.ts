@@ -2,6 +2,7 @@ import { isIP, type Socket } from 'node:net';
 import {
   type AddressPolicy,
   type ErrorCode,
+  isExcepted,
   LonghaulError,
   refuseAddress,
   refuseOverlayAddress,
@@ -44,6 +45,8 @@ interface DialComponents {
   readonly policy: AddressPolicy;
   /** Whether an address and port belong to the overlay itself, where a download would run in circles. */
   readonly isOverlayAddress: (address: string, port: number) => boolean;
+  /** Whether an address is this machine's: its services may grant more to those who come from itself. */
+  readonly isOwnAddress?: (address: string) => boolean;
   readonly connectTimeoutMs: number;
   /** Makes the sockets; without it they are Node's own. */
   readonly sockets?: LegSockets;
@@ -96,14 +99,16 @@ const LEG_CLASSES: Readonly<Record<DialPurpose, LegClass>> = {
  * have been lost.
  */
 export function createDial(components: DialComponents): Dial {
-  const { resolve, policy, isOverlayAddress, connectTimeoutMs } = components;
+  const { resolve, policy, isOverlayAddress, isOwnAddress = () => false, connectTimeoutMs } = components;
   const sockets = components.sockets ?? createNodeLegSockets(DEFAULT_LEG_TABLE);
 
   const refusalOf = ({ purpose, port }: DialTarget, address: string): ErrorCode | undefined => {
     if (purpose === 'depot') return refuseOverlayAddress(address, port, policy);
     const isForbidden =
       purpose === 'origin' &&
-      (isOverlayAddress(address, port) || refuseAddress(address, port, policy) !== undefined);
+      (isOverlayAddress(address, port) ||
+        refuseAddress(address, port, policy) !== undefined ||
+        (isOwnAddress(address) && !isExcepted(address, port, policy)));
     return isForbidden ? 'address-not-allowed' : undefined;
   };
 
