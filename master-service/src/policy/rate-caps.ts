@@ -1,4 +1,4 @@
-import { clientAddress, clientPrefix, LonghaulError, ok, type Result, refuse } from '@longhaul/shared';
+import { clientAddress, clientPrefix, LonghaulError, ok, type Result } from '@longhaul/shared';
 import { LruMap } from '@longhaul/shared/service';
 import * as z from 'zod';
 import type { PublicCaps } from '../config.ts';
@@ -86,10 +86,10 @@ export interface BudgetWish {
   readonly isForTunnel?: boolean;
 }
 
-/** `rate-limited`, of the bytes that tickets let through: a direct download costs nothing of them. */
-export class BytesUsedUp extends LonghaulError {
-  constructor() {
-    super('rate-limited', { detail: 'too many bytes' });
+/** `rate-limited`: a direct download costs nothing of what is used up. */
+export class ShareUsedUp extends LonghaulError {
+  constructor(ofWhat: 'plans' | 'bytes') {
+    super('rate-limited', { detail: `too many ${ofWhat}` });
   }
 }
 
@@ -113,22 +113,22 @@ export class RateCaps {
   }
 
   /**
-   * Takes one plan of the share of the client at this address; `rate-limited` when its, or its network's, is
-   * used up.
+   * Takes one plan of the share of the client at this address; {@link ShareUsedUp} when its, or its network's,
+   * is.
    */
   takePlan(address: string, nowMs: number): Result<void> {
     const [client, network] = this.#spendersAt(address, nowMs);
     const { plansPerMinute } = this.#caps;
     const isUsedUp = ({ bucket }: Spender, most: number) => bucket.plans.all + 1 > most;
     if (isUsedUp(client, plansPerMinute) || isUsedUp(network, plansPerMinute * CLIENTS_OF_A_NETWORK))
-      return refuse('rate-limited', 'too many plans');
+      return { ok: false, error: new ShareUsedUp('plans') };
     this.#spend([client, network], { plans: 1, bytes: 0 }, nowMs);
     return ok(undefined);
   }
 
   /**
    * Takes a ticket's budget of the client's share and gives it: what is wanted, or what is left for it and its network;
-   * {@link BytesUsedUp} when not even the planned size is left.
+   * {@link ShareUsedUp} when not even the planned size is left.
    */
   takeBudget(
     address: string,
@@ -143,7 +143,7 @@ export class RateCaps {
         bytesPerHour * CLIENTS_OF_A_NETWORK - network.bucket.bytes.all,
       ),
     );
-    if (leftBytes < Math.max(plannedBytes, 1)) return { ok: false, error: new BytesUsedUp() };
+    if (leftBytes < Math.max(plannedBytes, 1)) return { ok: false, error: new ShareUsedUp('bytes') };
     const mostBytes = isForTunnel ? Math.ceil(bytesPerHour * SHARE_OF_A_TUNNEL) : wantedBytes;
     const budgetBytes = Math.min(wantedBytes, mostBytes, leftBytes);
     this.#spend([client, network], { plans: 0, bytes: budgetBytes }, nowMs);

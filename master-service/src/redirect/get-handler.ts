@@ -19,7 +19,7 @@ import type { ClientRtts } from '../measuring/client-rtts.ts';
 import type { OverloadGuard } from '../overload/overload-guard.ts';
 import type { IssuedPlan } from '../planning/plans/issued-plan.ts';
 import type { PlanService } from '../planning/plans/plan-service.ts';
-import { BytesUsedUp } from '../policy/rate-caps.ts';
+import { ShareUsedUp } from '../policy/rate-caps.ts';
 import { duplicateLinks } from './duplicate-links.ts';
 import { withPlainOptions } from './plain-options.ts';
 import { withRightForm } from './right-form.ts';
@@ -99,13 +99,18 @@ function redirect(
   if (!overload.takePlan(clientAddress)) {
     const location = plans.spare(url, clientAddress, now());
     if (location.ok) lead(location.value, url.host);
-    else refuse(location.error, { target: url, typed: typedLink(plain) });
+    else fail(location.error, url);
     return;
   }
   const plan = plans.plan({ target, url, options, kind: 'get', clientAddress, isResume, isPart }, now());
   if (plan.ok) send(plan.value, makeHeaders(plan.value), url);
-  else if (plan.error instanceof BytesUsedUp) leadPast(plan.error, url);
-  else refuse(plan.error, { target: url, typed: typedLink(plain) });
+  else fail(plan.error, url);
+
+  /** A share may be used up by others behind the same address, or by pages that ask in a user's name: he goes direct. */
+  function fail(error: LonghaulError, origin: OriginUrl): void {
+    if (error instanceof ShareUsedUp) leadPast(error, origin);
+    else refuse(error, { target: origin, typed: typedLink(plain) });
+  }
 
   /** Sends the client to the origin, without a job. */
   function lead(location: string, host: string): void {

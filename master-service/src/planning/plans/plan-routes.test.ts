@@ -265,14 +265,14 @@ describe('a public master', () => {
     return answer.headers['longhaul-error'] ?? String(answer.status);
   };
 
-  test('plans so often in a minute and not more, for each client', async () => {
+  test('plans so often in a minute and not more, for each client, and leads on to the origin', async () => {
     await start(many);
     for (const name of ['a', 'b', 'c']) expect(await codeOf(`~size=9/https/any.example/${name}`)).toBe('307');
     expect(await codeOf('~size=9/https/any.example/a'), 'the same plan costs nothing').toBe('307');
-    const refused = await rawGet(master.port, '/get/~size=9/https/any.example/d');
-    expect(refused).toMatchObject({
-      status: 429,
-      headers: { 'longhaul-error': 'rate-limited', 'retry-after': '60' },
+    const past = await rawGet(master.port, '/get/~size=9/https/any.example/d');
+    expect(past).toMatchObject({
+      status: 307,
+      headers: { 'longhaul-error': 'rate-limited', location: 'https://any.example/d' },
     });
     master.clock.advance(20);
     expect(await codeOf('~size=9/https/any.example/d')).toBe('307');
