@@ -792,14 +792,19 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
-  test.each([406, 429, 503])(
+  test.each([202, 406, 429, 503])(
     "an origin's %i may be for a depot of whom many ask: who names no version is led to the origin, who does is told it",
     async (status) => {
       origin = (_asked, answer) => {
         answer.writeHead(status, { 'Content-Length': 2, 'Retry-After': '7' }).end('no');
       };
-      for (const range of [undefined, 'bytes=0-', ...PARTS]) {
-        const led = await download({}, range === undefined ? {} : { range });
+      for (const [range, lanes] of [
+        [undefined],
+        [undefined, 4],
+        ['bytes=0-'],
+        ...PARTS.map((part) => [part] as const),
+      ] as const) {
+        const led = await download(lanes ? { lanes } : {}, range === undefined ? {} : { range });
         expect(led, range).toMatchObject({
           status: 307,
           headers: { location: `${overlay.originUrl}/file.bin` },

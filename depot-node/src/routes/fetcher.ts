@@ -245,7 +245,8 @@ export class Fetcher {
         return mayAskItself && failure instanceof SilentOrigin;
       },
       onOvertaken: ({ chain }) => book.noteFailure(chain),
-      isPoor: ({ head }) => head.statusCode >= 400,
+      // A 202 is no file either: what other addresses get may be.
+      isPoor: ({ head: { statusCode } }) => statusCode === 202 || statusCode >= 400,
       isOfChoice: ({ head }, route) => {
         if (mayAskItself || !busyOrigin(head)) return false;
         book.noteFailure(route.chain);

@@ -24,9 +24,10 @@ const OF_THE_BLOCK = new Set([
 const OF_WHO_ASKS = new Set([403, 451]);
 /**
  * What it says to those who ask too often, or who look like a program: of one depot's address many clients
- * ask. They wait with what they have.
+ * ask. They wait with what they have. A 202 is no file: it is how Amazon's firewall says that
+ * (https://docs.aws.amazon.com/waf/latest/APIReference/API_ChallengeAction.html), and programs take it for one.
  */
-const OF_HOW_MANY_ASK = new Set([406, 429, 503]);
+const OF_HOW_MANY_ASK = new Set([202, 406, 429, 503]);
 /** What an origin may answer to a client that goes on with a download. */
 const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
 
