@@ -184,6 +184,40 @@ describe('a job whose download', () => {
   );
 });
 
+describe('a download of a link, whose name the browser chooses,', () => {
+  it.each(['in_progress', 'interrupted', 'complete'] as const)(
+    'has that name as soon as it is seen (%s)',
+    async (state) => {
+      const whole = state === 'complete' ? { bytesReceived: 50_000_000 } : {};
+      const world = await setUp({ name: '', state: 'in_progress' }, { name: '' });
+      await world.keeper.follow(2);
+      expect(await world.theJob()).toMatchObject({ name: '' });
+      world.downloads.change(2, {
+        name: 'setup.exe',
+        state,
+        error: state === 'interrupted' ? 'CRASH' : undefined,
+        ...whole,
+      });
+      await world.keeper.follow(2);
+      world.downloads.change(2, { name: 'setup (1).exe' });
+      await world.keeper.follow(2);
+      expect(await world.theJob()).toMatchObject({ name: 'setup.exe' });
+    },
+  );
+
+  it('has none from what a network that wants a login answers in its place', async () => {
+    const world = await setUp({ name: 'login.html', totalBytes: undefined }, { name: '' });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({ name: '' });
+  });
+
+  it('keeps the name that the site has offered', async () => {
+    const world = await setUp({ name: 'setup (1).exe' }, { name: 'setup.exe' });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).toMatchObject({ name: 'setup.exe' });
+  });
+});
+
 describe('an interrupted download', () => {
   it.each([
     'NETWORK_FAILED',

@@ -155,9 +155,9 @@ export class JobKeeper {
       return wakeAt(now() + PROGRESS_LOOK_MS);
     }
     this.#missed.delete(key);
-    const kept = keptOf(asked, download);
-    if (kept) await this.#deps.jobs.change(key, kept);
-    const job = { ...asked, ...kept };
+    const learnt = learntOf(asked, download);
+    if (learnt) await this.#deps.jobs.change(key, learnt);
+    const job = { ...asked, ...learnt };
     if (download.state === 'complete') {
       if (isAsLong(download, job)) return this.#finish(job, download);
       return this.#afterBreak(job, { ...download, error: OTHER_FILE }, isNow);
@@ -373,6 +373,17 @@ export class JobKeeper {
     await continuation.release(job);
     await jobs.remove(job.key);
   }
+}
+
+/**
+ * What a job learns from its download: a link whose name nobody offers is named by the browser, after a while. What
+ * somebody else answers in the file's place gives it no name.
+ */
+function learntOf(job: Job, download: Download): Partial<Job> | undefined {
+  const kept = keptOf(job, download);
+  const isNew = job.name === '' && download.name !== '';
+  const isFile = download.totalBytes === (job.file.totalBytes ?? download.totalBytes);
+  return isNew && isFile ? { ...kept, name: download.name } : kept;
 }
 
 /**

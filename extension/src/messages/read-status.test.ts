@@ -57,3 +57,15 @@ it("shows a whole file in its folder as long as its number is not another's", as
   const other = { ...whole, url: 'https://other.example/' };
   expect((await statusOf({ state: 'done' }, other)).done[0]?.downloadId).toBeUndefined();
 });
+
+it('calls a download without a name of its own as the browser does, and until that does, as its link', async () => {
+  const originUrl = 'https://origin.example/get/tool.bin?id=7';
+  const nameOf = async (jobPatch: Partial<Job>, name: string) => {
+    const { running, done } = await statusOf({ originUrl, ...jobPatch }, { name });
+    return [...running, ...done].map((one) => one.name);
+  };
+  expect(await nameOf({ name: '' }, '')).toEqual(['tool.bin']);
+  expect(await nameOf({ name: '' }, 'setup.exe')).toEqual(['setup.exe']);
+  expect(await nameOf({ name: '', state: 'done' }, 'setup.exe')).toEqual(['setup.exe']);
+  expect(await nameOf({ name: 'a.iso' }, 'a (1).iso')).toEqual(['a.iso']);
+});

@@ -1,4 +1,4 @@
-import { parseOriginUrl } from '@longhaul/shared';
+import { fileNameOf, parseOriginUrl } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { ConsentStore } from '../consent/consent-store.ts';
@@ -48,10 +48,10 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
 
 async function describe(job: Job, downloads: Downloads): Promise<RunningDownload> {
   const download = await downloadOf(job, downloads);
-  const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, interruption } = job;
+  const { key, originUrl, way, chain, predictedSeconds, directSeconds, interruption } = job;
   return {
     key,
-    name,
+    name: nameOf(job, download),
     originUrl,
     way,
     chain,
@@ -74,6 +74,12 @@ async function downloadOf({ downloadId }: Job, downloads: Downloads): Promise<Do
   return downloadId === undefined ? undefined : downloads.get(downloadId);
 }
 
+/** The browser names what has no name of its own, but not at once, and it may have numbered its downloads anew. */
+function nameOf({ name, originUrl }: Job, download: Download | undefined): string {
+  const url = parseOriginUrl(originUrl);
+  return name || download?.name || (url.ok ? fileNameOf(url.value) : '');
+}
+
 function happenedTo({ changes, lastChange, breaks, restarts }: Job) {
   return { restarts, changes, lastChange, breaks };
 }
@@ -86,13 +92,14 @@ function stateOf(job: Job, download: Download | undefined): RunningDownload['sta
 }
 
 async function describeDone(job: Job, downloads: Downloads): Promise<DoneDownload> {
-  const { key, name, originUrl, way, chain, predictedSeconds, directSeconds, directSource, wasPaused } = job;
+  const { key, originUrl, way, chain, predictedSeconds, directSeconds, directSource, wasPaused } = job;
   const { bytes, startedAtMs, doneAtMs = startedAtMs } = job;
   // After a restart Firefox may have given its number to another one.
-  const download = await downloadOf(job, downloads);
+  const found = await downloadOf(job, downloads);
+  const download = found?.url === job.url ? found : undefined;
   return {
     key,
-    name,
+    name: nameOf(job, download),
     originUrl,
     way,
     chain,
@@ -101,7 +108,7 @@ async function describeDone(job: Job, downloads: Downloads): Promise<DoneDownloa
     directSource,
     ...(wasPaused ? { wasPaused } : {}),
     ...happenedTo(job),
-    downloadId: download?.url === job.url ? download.id : undefined,
+    downloadId: download?.id,
     bytes,
     seconds: (doneAtMs - startedAtMs) / 1_000,
   };
