@@ -825,6 +825,19 @@ describe('a download that the user leads elsewhere', () => {
     expect((await world.theJob())?.interruption).toBeUndefined();
   });
 
+  it('is led once, however often he asks for that before it is', async () => {
+    const world = await setUp({}, { key: 'a' });
+    const answer = Promise.withResolvers<GoOn>();
+    world.goOn = () => answer.promise;
+    const asked = [world.keeper.lead('a', 'elsewhere'), world.keeper.lead('a', 'elsewhere')];
+    answer.resolve({ result: 'tried' });
+    expect(await Promise.all(asked)).toEqual([true, true]);
+    expect(world.calls).toEqual(['lead elsewhere']);
+    await world.keeper.lead('a', 'elsewhere');
+    await world.keeper.lead('a', 'direct');
+    expect(world.calls).toEqual(['lead elsewhere', 'lead elsewhere', 'lead direct']);
+  });
+
   it('stays as it is where there is no such way, and when it is whole already', async () => {
     const world = await setUp({});
     world.goOn = async () => ({ result: 'not-yet', problem: '' });

@@ -50,6 +50,8 @@ export class JobKeeper {
   readonly #turns = new Map<string, Promise<void>>();
   /** Since when the browser knows no download of a job: one that has just started answers before it knows its list. */
   readonly #missed = new Map<string, number>();
+  /** What the user has asked for and was not answered yet: asking again, he means the same. */
+  readonly #leading = new Map<string, Promise<boolean>>();
 
   constructor(deps: KeeperDependencies) {
     this.#deps = deps;
@@ -92,6 +94,13 @@ export class JobKeeper {
 
   /** Leads a job elsewhere, since the user wants it; false where there is no such way, and nothing has changed. */
   async lead(key: string, to: Lead): Promise<boolean> {
+    const asked = `${to} ${key}`;
+    const isLed = this.#leading.get(asked) ?? this.#leadInTurn(key, to);
+    this.#leading.set(asked, isLed);
+    return isLed.finally(() => this.#leading.delete(asked));
+  }
+
+  async #leadInTurn(key: string, to: Lead): Promise<boolean> {
     let isLed = false;
     await this.#oneByOne(key, async () => {
       isLed = await this.#lead(key, to);

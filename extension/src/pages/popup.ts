@@ -115,6 +115,9 @@ function card(download: RunningDownload): HTMLLIElement {
 
 async function act(key: string, action: CardAction): Promise<void> {
   if (action === 'go-on') return goOn(key);
+  const asking = say('optionsAsking');
+  // It is being led: the master and depots that answer slowly are no reason to ask them again.
+  if (notes.get(key) === asking) return;
   // It starts again at its first byte there.
   if (isChromium && warned.get(key) !== action) {
     warned.set(key, action);
@@ -122,8 +125,8 @@ async function act(key: string, action: CardAction): Promise<void> {
     return refresh();
   }
   warned.delete(key);
-  notes.delete(key);
-  const isLed = await sendMessage('lead', { key, to: action });
+  notes.set(key, asking);
+  const isLed = await sendMessage('lead', { key, to: action }).finally(() => notes.delete(key));
   if (!isLed) note(key, say(action === 'direct' ? 'noDirect' : 'noOtherPath'));
   await refresh();
 }
