@@ -13,7 +13,7 @@ import { type CardAction, doneCard, downloadCard } from './download-card.ts';
 import { explainLeft } from './explain-left.ts';
 import { fillTexts } from './fill-texts.ts';
 import { LegsNow } from './legs-now.ts';
-import { hasEnded, type PopupState, popupState } from './popup-state.ts';
+import { hasEnded, type PopupState, popupState, throughDepots } from './popup-state.ts';
 import { showFile } from './show-file.ts';
 import { TimesLeft } from './time-left.ts';
 
@@ -76,7 +76,7 @@ function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-function sayState(state: PopupState, { running }: Status): string {
+function sayState(state: PopupState, status: Status): string {
   switch (state) {
     case 'not-yet':
       return say('stateNotYet');
@@ -89,7 +89,7 @@ function sayState(state: PopupState, { running }: Status): string {
     case 'trouble':
       return say('stateTrouble');
     case 'running':
-      return say('stateRunning', { count: sayCount(running.length) });
+      return say('stateRunning', { count: sayCount(throughDepots(status).length) });
     case 'ready':
       return say('stateReady');
   }
