@@ -22,12 +22,17 @@ export class HistoryStore {
 
   /** Adds a job that is whole; one after the other, as two edits of the same list would lose one. */
   add(job: Job): Promise<void> {
-    const added = this.#turn.then(async () => this.#area.set({ [KEY]: withJob(await this.get(), job) }));
-    this.#turn = added.catch(() => undefined);
-    return added;
+    return this.#inTurn(async () => withJob(await this.get(), job));
   }
 
+  /** In its turn as well: what is being added would come back. */
   erase(): Promise<void> {
-    return this.#area.set({ [KEY]: null });
+    return this.#inTurn(async () => null);
+  }
+
+  #inTurn(edit: () => Promise<History | null>): Promise<void> {
+    const edited = this.#turn.then(async () => this.#area.set({ [KEY]: await edit() }));
+    this.#turn = edited.catch(() => undefined);
+    return edited;
   }
 }

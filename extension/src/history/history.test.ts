@@ -46,3 +46,9 @@ it('loses none of two that end at once, is erased as a whole, and begins anew wh
   await store.erase();
   expect(await store.get()).toEqual(NO_HISTORY);
 });
+
+it('is empty after it was erased while a download that had ended before was being added', async () => {
+  const store = new HistoryStore(memoryArea());
+  await Promise.all([store.add(done()), store.erase()]);
+  expect(await store.get()).toEqual(NO_HISTORY);
+});
