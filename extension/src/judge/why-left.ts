@@ -7,6 +7,7 @@ export type WhyLeft =
   | 'incognito'
   | 'container'
   | 'not-http'
+  | 'not-https'
   | 'own'
   | 'other-addon'
   | 'not-running'

@@ -16,12 +16,16 @@ vi.mock('../browser/browser-api.ts', () => import('../testing/speaking-browser.t
 const SIZE_BYTES = 50_000_000;
 
 /** What the popup is told of a job and of what the browser has as number 2. */
-async function statusOf(jobPatch: Partial<Job>, downloadPatch: Partial<Download>): Promise<Status> {
+async function statusOf(
+  jobPatch: Partial<Job>,
+  downloadPatch: Partial<Download>,
+  tabUrl = '',
+): Promise<Status> {
   const area = memoryArea();
   const jobs = new JobStore(area, () => {});
   await jobs.add(job(jobPatch));
   const known = { id: 2, url: job().url, totalBytes: SIZE_BYTES, ...downloadPatch };
-  return readStatus('', {
+  return readStatus(tabUrl, {
     settings: new SettingsStore(area, () => {}),
     consent: new ConsentStore(area),
     jobs,
@@ -68,4 +72,10 @@ it('calls a download without a name of its own as the browser does, and until th
   expect(await nameOf({ name: '' }, 'setup.exe')).toEqual(['setup.exe']);
   expect(await nameOf({ name: '', state: 'done' }, 'setup.exe')).toEqual(['setup.exe']);
   expect(await nameOf({ name: 'a.iso' }, 'a (1).iso')).toEqual(['a.iso']);
+});
+
+it('says of a site that is to go through a tunnel why its pages without https do not', async () => {
+  const viewOf = async (address: string) => (await statusOf({}, {}, address)).tunnel;
+  expect(await viewOf('http://site.example/')).toEqual({ why: 'not-https' });
+  expect(await viewOf('https://site.example/')).toBeUndefined();
 });

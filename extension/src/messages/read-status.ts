@@ -4,6 +4,7 @@ import type { Downloads } from '../browser/downloads.ts';
 import type { ConsentStore } from '../consent/consent-store.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
+import { left } from '../judge/why-left.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import { siteUse } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
@@ -24,7 +25,8 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
   const { enabled, master, ...rules } = await deps.settings.get();
   const url = parseOriginUrl(tabUrl);
   const site = url.ok ? url.value.host : '';
-  const tunnel = await deps.tunnels.viewOf(tabUrl);
+  const isPlain = url.ok && url.value.scheme === 'http';
+  const tunnel = isPlain ? left('not-https') : await deps.tunnels.viewOf(tabUrl);
   const jobs = await deps.jobs.all();
   return {
     consented: await deps.consent.isGiven(),

@@ -17,6 +17,7 @@ const REASONS = {
   'private-address': 'leftPrivateAddress',
   'site-off': 'leftSiteOff',
   tunnel: 'leftTunnel',
+  'not-https': 'leftNotHttps',
   'key-held': 'leftKeyHeld',
   kind: 'leftKind',
   small: 'leftSmall',

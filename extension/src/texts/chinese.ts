@@ -125,6 +125,7 @@ export const CHINESE: Texts = {
   siteNever: '从不',
   siteTunnel: '经隧道',
   leftTunnel: '它的网站经由隧道：浏览器自己向网站请求。',
+  leftNotHttps: '只有 https 能经由隧道。',
   leftSocks: '它的网站经由您的 SOCKS 代理。',
   leftDepotTaken:
     '您附近的中转站已是其他网站的隧道。在 Chromium 中，浏览器关闭之前每个中转站只服务一个网站。',

@@ -133,6 +133,7 @@ export const ENGLISH = {
   siteNever: 'never',
   siteTunnel: 'through a tunnel',
   leftTunnel: 'Its site goes through a tunnel: your browser asks it itself.',
+  leftNotHttps: 'Only https can go through a tunnel.',
   leftSocks: 'Its site goes through your SOCKS proxy.',
   leftDepotTaken:
     'The depots near you are tunnels of other sites. In Chromium each serves one until the browser ends.',

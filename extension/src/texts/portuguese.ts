@@ -134,6 +134,7 @@ export const PORTUGUESE: Texts = {
   siteNever: 'nunca',
   siteTunnel: 'por um túnel',
   leftTunnel: 'O site dele passa por um túnel: o próprio navegador faz o pedido.',
+  leftNotHttps: 'Só https pode passar por um túnel.',
   leftSocks: 'O site dele passa pelo seu proxy SOCKS.',
   leftDepotTaken:
     'Os depósitos perto de você são túneis de outros sites. No Chromium cada um serve a um só até o navegador ser fechado.',

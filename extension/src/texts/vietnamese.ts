@@ -136,6 +136,7 @@ export const VIETNAMESE: Texts = {
   siteNever: 'không bao giờ',
   siteTunnel: 'qua đường hầm',
   leftTunnel: 'Trang của tệp đi qua đường hầm: trình duyệt tự hỏi trang đó.',
+  leftNotHttps: 'Chỉ https mới đi qua đường hầm được.',
   leftSocks: 'Trang của tệp đi qua proxy SOCKS của bạn.',
   leftDepotTaken:
     'Các trạm gần bạn là đường hầm của trang khác. Trong Chromium mỗi trạm chỉ phục vụ một trang cho đến khi đóng trình duyệt.',
