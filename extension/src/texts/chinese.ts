@@ -13,7 +13,7 @@ export const CHINESE: Texts = {
   stateOff: '已关闭。所有下载都直接进行。',
   stateNotYet: '在您同意之前，不会改变任何下载。',
   stateNoMaster: '还差一步：Longhaul 需要一个主控服务器。',
-  stateNoAccess: '浏览器不允许 Longhaul 查看下载。',
+  stateNoAccess: '浏览器未允许 Longhaul 查看全部下载。',
   stateTrouble: '有一个下载在等您处理。',
 
   on: '开',
@@ -24,7 +24,7 @@ export const CHINESE: Texts = {
   masterNotice: '填写您的主控服务器地址，远距离下载就会变快。',
   masterSet: '设置主控服务器',
   accessNotice:
-    '只有获准访问网址，Longhaul 才能看到网站对文件的说明，并向中转站请求文件。在此之前，所有下载保持原样。',
+    '只有获准访问网址，Longhaul 才能看到网站对文件的说明，并向中转站请求文件。未获准之处，下载保持原样。',
   accessAllow: '允许',
   options: '选项',
 

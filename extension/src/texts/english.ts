@@ -14,7 +14,7 @@ export const ENGLISH = {
   stateOff: 'Off. All downloads come directly.',
   stateNotYet: 'Nothing is led elsewhere before you say yes.',
   stateNoMaster: 'One step left: Longhaul needs a master.',
-  stateNoAccess: 'The browser does not let Longhaul see downloads.',
+  stateNoAccess: 'The browser does not let Longhaul see all downloads.',
   stateTrouble: 'A download waits for you.',
 
   on: 'On',
@@ -25,7 +25,7 @@ export const ENGLISH = {
   masterNotice: 'Set the address of your master, and far downloads become faster.',
   masterSet: 'Set the master',
   accessNotice:
-    'Only with access to web addresses can Longhaul see what a site says of a file, and ask a depot for it. Until then all downloads stay as they are.',
+    'Only with access to web addresses can Longhaul see what a site says of a file, and ask a depot for it. Where it has none, downloads stay as they are.',
   accessAllow: 'Allow it',
   options: 'Options',
 

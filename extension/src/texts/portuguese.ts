@@ -13,7 +13,7 @@ export const PORTUGUESE: Texts = {
   stateOff: 'Desligado. Todos os downloads vêm diretamente.',
   stateNotYet: 'Nada é desviado antes de você dizer sim.',
   stateNoMaster: 'Falta um passo: o Longhaul precisa de um mestre.',
-  stateNoAccess: 'O navegador não deixa o Longhaul ver os downloads.',
+  stateNoAccess: 'O navegador não deixa o Longhaul ver todos os downloads.',
   stateTrouble: 'Um download espera por você.',
 
   on: 'Ligado',
@@ -25,7 +25,7 @@ export const PORTUGUESE: Texts = {
   masterNotice: 'Informe o endereço do seu mestre, e os downloads distantes ficam mais rápidos.',
   masterSet: 'Informar o mestre',
   accessNotice:
-    'Só com acesso a endereços da web o Longhaul pode ver o que um site diz de um arquivo e pedi-lo a um depósito. Até lá, todos os downloads ficam como estão.',
+    'Só com acesso a endereços da web o Longhaul pode ver o que um site diz de um arquivo e pedi-lo a um depósito. Onde não tem acesso, os downloads ficam como estão.',
   accessAllow: 'Permitir',
   options: 'Opções',
 

@@ -12,7 +12,7 @@ export const VIETNAMESE: Texts = {
   stateOff: 'Đang tắt. Mọi tệp đều tải trực tiếp.',
   stateNotYet: 'Không có gì bị chuyển hướng trước khi bạn đồng ý.',
   stateNoMaster: 'Còn một bước: Longhaul cần một máy chủ điều phối.',
-  stateNoAccess: 'Trình duyệt không cho Longhaul thấy các tệp tải về.',
+  stateNoAccess: 'Trình duyệt không cho Longhaul thấy hết các tệp tải về.',
   stateTrouble: 'Có một tệp đang chờ bạn.',
 
   on: 'Bật',
@@ -23,7 +23,7 @@ export const VIETNAMESE: Texts = {
   masterNotice: 'Hãy nhập địa chỉ máy chủ điều phối của bạn, và tệp ở xa sẽ tải nhanh hơn.',
   masterSet: 'Nhập máy chủ điều phối',
   accessNotice:
-    'Chỉ khi được truy cập các địa chỉ web, Longhaul mới thấy trang web nói gì về một tệp và mới hỏi được trạm trung chuyển. Cho đến lúc đó, mọi tệp vẫn tải như bình thường.',
+    'Chỉ khi được truy cập các địa chỉ web, Longhaul mới thấy trang web nói gì về một tệp và mới hỏi được trạm trung chuyển. Nơi nào chưa được phép, tệp vẫn tải như bình thường.',
   accessAllow: 'Cho phép',
   options: 'Tùy chọn',
 
