@@ -19,6 +19,9 @@ export interface MasterStatus {
   readonly version: string;
 }
 
+/** A master that has said nothing by then is silent: the page asks no longer, and says so. */
+const ANSWER_MS = 30_000;
+
 const NOT_UNDERSTOOD: PageError = {
   code: 'master-bad-answer',
   message: 'The master gave an answer that this page does not understand: reload the page.',
@@ -37,6 +40,7 @@ export async function requestPlan(request: PlanRequest): Promise<PlanOutcome> {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(request),
+      signal: AbortSignal.timeout(ANSWER_MS),
     });
     const body: unknown = await response.json();
     const plan = planAnswerSchema.safeParse(body);
@@ -51,7 +55,7 @@ export async function requestPlan(request: PlanRequest): Promise<PlanOutcome> {
 /** What the master says of itself; `undefined` when it cannot be had, the page works without. */
 export async function requestStatus(): Promise<MasterStatus | undefined> {
   try {
-    const response = await fetch('v1/status');
+    const response = await fetch('v1/status', { signal: AbortSignal.timeout(ANSWER_MS) });
     return response.ok ? ((await response.json()) as MasterStatus) : undefined;
   } catch {
     return undefined;
