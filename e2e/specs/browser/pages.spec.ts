@@ -62,6 +62,24 @@ test('a link without https:// is taken so, and the page says it; a size that is 
   expect(await user.text('main')).toContain(`it is taken as https://${bare}/files/bare.bin`);
 });
 
+test('a line that the browser does not copy is selected, and nothing says that it was copied', async ({
+  user,
+  world,
+}) => {
+  await user.goto(`${world.overlay.master.url}/`);
+  await user.evaluate(
+    "Object.defineProperty(navigator, 'clipboard', { value: { writeText: () => Promise.reject(new DOMException('', 'NotAllowedError')) } })",
+  );
+  const link = `${world.originUrl}/files/uncopied.bin`;
+  await ask(user, link, '');
+  await expectPlan(user, world.masterLink(link));
+  await user.click('.copy-row button');
+  await expect.poll(() => user.text('.copy-row button')).toBe('Selected');
+  const selected =
+    'const { value, selectionStart, selectionEnd } = document.activeElement; return value.slice(selectionStart, selectionEnd)';
+  expect(await user.evaluate(selected)).toBe((await fieldValues(user, 'input.line'))[0]);
+});
+
 test('the page remembers for which shell its lines are', async ({ user, world }) => {
   const url = `${world.originUrl}/files/it's%20mine.bin`;
   await openPlan(user, world, { url });

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 
-/** How long the button says that it has copied. */
-const COPIED_MS = 2000;
+/** How long the button says what it has done. */
+const SAID_MS = 2000;
 
 interface CopyFieldProps {
   readonly label: string;
@@ -10,13 +11,19 @@ interface CopyFieldProps {
 
 /** Text to take along, with a button that copies it. However long, it is one line that can be scrolled. */
 export function CopyField({ label, text }: CopyFieldProps) {
-  const copied = useSignal(false);
+  const says = useSignal('Copy');
+  const line = useRef<HTMLInputElement>(null);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    copied.value = true;
+    const isCopied = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    // Where the browser refuses, the user's own keys still copy.
+    if (!isCopied) line.current?.select();
+    says.value = isCopied ? 'Copied' : 'Selected';
     setTimeout(() => {
-      copied.value = false;
-    }, COPIED_MS);
+      says.value = 'Copy';
+    }, SAID_MS);
   };
   // The clipboard exists in secure contexts only; elsewhere a click on the line selects it all.
   const canCopy = 'clipboard' in navigator;
@@ -25,6 +32,7 @@ export function CopyField({ label, text }: CopyFieldProps) {
       <h3 aria-hidden="true">{label}</h3>
       <div class="copy-row">
         <input
+          ref={line}
           class="line"
           readOnly
           value={text}
@@ -33,7 +41,7 @@ export function CopyField({ label, text }: CopyFieldProps) {
         />
         {canCopy && (
           <button type="button" class="quiet" aria-label={`Copy: ${label}`} onClick={() => void copy()}>
-            <span aria-live="polite">{copied.value ? 'Copied' : 'Copy'}</span>
+            <span aria-live="polite">{says.value}</span>
           </button>
         )}
       </div>
