@@ -100,6 +100,23 @@ test('a site is left alone, and taken again, by the choice in the popup', async 
   await page();
 });
 
+test('the popup says that there is no room for what the user has changed, and shows what holds', async ({
+  user,
+}) => {
+  await user.goto(user.addonPage('popup.html'));
+  const isOn = () => user.evaluate<boolean>("return document.querySelector('#enabled').checked");
+  await expect.poll(isOn).toBe(true);
+  await user.evaluate(
+    `const { runtime } = globalThis.browser ?? chrome;
+    const send = runtime.sendMessage.bind(runtime);
+    runtime.sendMessage = async (message) =>
+      message.name === 'change-settings' ? { ok: false, error: 'NoRoomError' } : send(message);`,
+  );
+  await user.click('#enabled');
+  await expect.poll(() => user.text('#state')).toMatch(/^The browser has no room for the settings/);
+  expect(await isOn()).toBe(true);
+});
+
 test('the button counts what runs', async ({ user, world }) => {
   const badge = () => user.addonCall<string>('return (globalThis.browser ?? chrome).action.getBadgeText({})');
   expect(await badge()).toBe('');

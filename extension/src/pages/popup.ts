@@ -33,13 +33,15 @@ const warned = new Map<string, CardAction>();
 let site = '';
 /** Whether the browser lets the add-on lead a site through a tunnel. */
 let mayTunnel = false;
+/** Said until something is stored again: the browser had no room for what the user has changed. */
+let noRoom = '';
 
 function show(status: Status, hasAccess: boolean): void {
   ({ site } = status);
   const state = popupState(status, hasAccess);
   const line = byId('state', HTMLElement);
   line.dataset.state = state;
-  setText(line, sayState(state, status));
+  setText(line, noRoom || sayState(state, status));
   for (const part of ['not-yet', 'no-master', 'no-access']) byId(part, HTMLElement).hidden = part !== state;
   byId('enabled-row', HTMLElement).hidden = state === 'not-yet' || state === 'no-master';
   enabled.checked = status.enabled;
@@ -154,6 +156,15 @@ async function refresh(): Promise<void> {
   show(status, await api.permissions.contains(WEB_ACCESS));
 }
 
+/** Shows what holds after a change, be it stored or not. */
+async function afterChange(stored: Promise<unknown>): Promise<void> {
+  noRoom = await stored.then(
+    () => '',
+    () => say('optionsNoRoom'),
+  );
+  await refresh();
+}
+
 function openPage(open: () => Promise<unknown>): void {
   void open().then(() => window.close());
 }
@@ -161,15 +172,13 @@ function openPage(open: () => Promise<unknown>): void {
 const openOptions = () => openPage(() => api.runtime.openOptionsPage());
 
 enabled.addEventListener('change', () => {
-  void sendMessage('change-settings', { enabled: enabled.checked }).then(refresh);
+  void afterChange(sendMessage('change-settings', { enabled: enabled.checked }));
 });
 siteUse.addEventListener('change', () => {
   const use = SITE_USES.find((one) => one === siteUse.value);
   // The browser shows its question only where it is asked within the choice itself.
   const allowed = use === 'tunnel' ? requestProxyAccess() : undefined;
-  void sendMessage('set-site', { host: site, ...(use ? { use } : {}) })
-    .then(() => allowed)
-    .then(refresh);
+  void afterChange(sendMessage('set-site', { host: site, ...(use ? { use } : {}) }).then(() => allowed));
 });
 byId('welcome', HTMLButtonElement).addEventListener('click', () => {
   openPage(() => api.tabs.create({ url: api.runtime.getURL('welcome.html') }));
