@@ -58,6 +58,7 @@ it('lists every mistake at once and saves nothing', () => {
       'sites-never': 'ok.example\nht!p',
       'sites-always': 'no site',
       'sites-tunnel': 'no site',
+      'kinds-mode': 'except',
       kinds: 'iso ?',
       'private-hosts': 'ok.corp\na b',
     }),
@@ -74,6 +75,12 @@ it('lists every mistake at once and saves nothing', () => {
   ]);
   expect(mistakes['private-hosts']).toContain('a b');
   expect(mistakes['sites-never']).toContain('ht!p');
+});
+
+it('saves whatever stands in the list of kinds while it does not count, and keeps the kinds in it', () => {
+  const { settings, mistakes } = readOptionsForm(form({ 'kinds-mode': 'all', kinds: 'iso ?' }));
+  expect(mistakes).toEqual({});
+  expect(settings?.kinds).toEqual({ mode: 'all', kinds: ['iso'] });
 });
 
 it('changes what was changed in the form, and nothing that another window may have changed since', () => {

@@ -36,17 +36,19 @@ export function readOptionsForm(form: OptionsForm): OptionsResult {
   const kinds = readLines(form.kinds, /[\s,]+/, parseKind);
   const hosts = readLines(form['private-hosts'], '\n', (line) => (isHostPattern(line) ? line : undefined));
   const isSize = megabytes >= 0 && Number.isFinite(megabytes);
+  const mode = (['only', 'except'] as const).find((one) => one === form['kinds-mode']) ?? 'all';
+  // Nobody can mend what stands in a field that is switched off.
+  const wrongKind = mode === 'all' ? undefined : kinds.wrong;
   const mistakes: OptionsResult['mistakes'] = {
     ...(master === undefined && { master: say('mistakeMaster') }),
     ...(!isSize && { smallest: say('mistakeSmallest') }),
     ...(never.wrong !== undefined && { 'sites-never': say('mistakeSite', { line: never.wrong }) }),
     ...(always.wrong !== undefined && { 'sites-always': say('mistakeSite', { line: always.wrong }) }),
     ...(tunnel.wrong !== undefined && { 'sites-tunnel': say('mistakeSite', { line: tunnel.wrong }) }),
-    ...(kinds.wrong !== undefined && { kinds: say('mistakeKind', { kind: kinds.wrong }) }),
+    ...(wrongKind !== undefined && { kinds: say('mistakeKind', { kind: wrongKind }) }),
     ...(hosts.wrong !== undefined && { 'private-hosts': say('mistakePrivate', { line: hosts.wrong }) }),
   };
   if (master === undefined || Object.keys(mistakes).length > 0) return { settings: undefined, mistakes };
-  const mode = (['only', 'except'] as const).find((one) => one === form['kinds-mode']) ?? 'all';
   return {
     settings: {
       master,
