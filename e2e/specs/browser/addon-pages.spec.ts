@@ -121,7 +121,7 @@ test('the options keep rules of every kind, and say which one is none', async ({
 test('the history can be erased', async ({ user }) => {
   await showEveryKind(user);
   await open(user, 'options.html');
-  expect(await user.text('#history-totals')).toContain('212 downloads, 81 GB');
+  expect(await user.text('#history-totals')).toContain(': 212, together 81 GB');
   await user.click('#erase');
   await expect.poll(() => user.text('#no-history')).toBe('No download has come through depots yet.');
   await user.goto(user.addonPage('options.html'));

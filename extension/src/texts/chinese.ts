@@ -62,7 +62,6 @@ export const CHINESE: Texts = {
   directConfigured: '直接下载的时间根据主控运营者填写的链路数据推算。',
   directDerived: '直接下载的时间由其他链路的数据拼合得出。',
   directAssumed: '直接下载的时间是假定的：那条路径没有任何测量。',
-  underASecond: '不到 {time}',
   veryLong: '很久',
 
   haltNetworkAway: '网络曾断开。',
@@ -91,7 +90,7 @@ export const CHINESE: Texts = {
   leftPrivateHost: '它的主机是内部主机。如果允许中转站从那里取文件，请在选项中允许该主机。',
   leftPrivateAddress:
     '它的主机或您的代理、VPN 在此网络中使用内部地址。如果允许中转站从那里取文件，请在选项中允许该主机。',
-  leftSiteOff: '您不希望此网站的任何内容经过中转站。可在上方更改。',
+  leftSiteOff: '您不希望它所在网站的任何内容经过中转站。可在选项中更改。',
   leftSmall: '它很小，直接下载同样快。最小大小可在选项中设置。',
   leftNoAccess: 'Longhaul 无权访问它的网站、主控服务器或中转站。请在弹出窗口中允许。',
   leftUnseen: '浏览器没有显示它是如何请求的。请使用链接菜单中的“通过 Longhaul 下载”。',

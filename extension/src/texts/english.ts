@@ -64,7 +64,6 @@ export const ENGLISH = {
     'The time of a direct download is worked out from links that the master’s operator typed in.',
   directDerived: 'The time of a direct download is put together from other links.',
   directAssumed: 'The time of a direct download is assumed: nothing of that way is measured.',
-  underASecond: 'under {time}',
   veryLong: 'very long',
 
   haltNetworkAway: 'The network was away.',
@@ -95,7 +94,7 @@ export const ENGLISH = {
   leftPrivateHost: 'Its host is private. Permit the host in the options if depots may fetch from it.',
   leftPrivateAddress:
     'Its host, or your proxy or VPN, has a private address on this network. Permit the host in the options if depots may fetch from it.',
-  leftSiteOff: 'You want nothing of this site through depots. The choice above changes that.',
+  leftSiteOff: 'You want nothing of its site through depots. The options have the list of sites.',
   leftSmall: 'It is small and arrives just as fast. The options have the smallest size.',
   leftNoAccess: 'Longhaul may not reach its site, the master or the depot. Allow it in the popup.',
   leftUnseen:
@@ -235,7 +234,7 @@ export const ENGLISH = {
 
   historyTitle: 'What it brought',
   historyEmpty: 'No download has come through depots yet.',
-  historyTotals: '{count} downloads, {size} through depots since {date}.',
+  historyTotals: 'Downloads through depots since {date}: {count}, together {size}.',
   historySaved:
     'Those without a pause took {time}; directly they would have taken about {direct}, as the master predicted. Nobody measured that.',
   historyErase: 'Erase the list',

@@ -39,7 +39,8 @@ export function sayDate(timeMs: number): string {
 /** A duration for people, with no more precision than a prediction has: `8 sec`, `1 min 20 sec`, `2 hr 5 min`. */
 export function sayDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return say('veryLong');
-  if (seconds < 1) return say('underASecond', { time: inUnit(1, 'second') });
+  // A word for less would not go with the sentences that say "about".
+  if (seconds < 1) return inUnit(Math.max(0.1, seconds), 'second', 1);
   if (seconds < 59.5) return inUnit(Math.round(seconds), 'second');
   if (seconds < 595) return inTwoUnits(seconds, SECONDS_PER_MINUTE, 10, ['minute', 'second']);
   if (seconds < 3570) return inUnit(Math.round(seconds / SECONDS_PER_MINUTE), 'minute');
@@ -63,7 +64,8 @@ function inTwoUnits(small: number, ratio: number, step: number, units: readonly 
 function inSteps(value: number, units: readonly string[]): string {
   let rest = value;
   let step = 0;
-  while (rest >= 1000 && step < units.length - 1) {
+  // What would be rounded to a thousand is one of the next unit.
+  while (rest >= 999.5 && step < units.length - 1) {
     rest /= 1000;
     step += 1;
   }

@@ -64,7 +64,6 @@ export const PORTUGUESE: Texts = {
     'O tempo de um download direto é calculado a partir de enlaces que o operador do mestre informou.',
   directDerived: 'O tempo de um download direto é composto a partir de outros enlaces.',
   directAssumed: 'O tempo de um download direto é uma suposição: nada desse caminho foi medido.',
-  underASecond: 'menos de {time}',
   veryLong: 'muito tempo',
 
   haltNetworkAway: 'A rede caiu.',
@@ -95,7 +94,7 @@ export const PORTUGUESE: Texts = {
   leftPrivateHost: 'O host dele é privado. Permita o host nas opções se os depósitos puderem buscar ali.',
   leftPrivateAddress:
     'O host dele, ou o seu proxy ou VPN, tem um endereço privado nesta rede. Permita o host nas opções se os depósitos puderem buscar ali.',
-  leftSiteOff: 'Você não quer nada deste site por depósitos. A escolha acima muda isso.',
+  leftSiteOff: 'Você não quer nada do site dele por depósitos. A lista de sites está nas opções.',
   leftSmall: 'Ele é pequeno e chega tão rápido quanto. O menor tamanho está nas opções.',
   leftNoAccess:
     'O Longhaul não pode acessar o site dele, o mestre ou o depósito. Permita isso na janela da extensão.',
@@ -237,7 +236,7 @@ export const PORTUGUESE: Texts = {
 
   historyTitle: 'O que isso trouxe',
   historyEmpty: 'Nenhum download passou por depósitos ainda.',
-  historyTotals: '{count} downloads, {size} por depósitos desde {date}.',
+  historyTotals: 'Downloads por depósitos desde {date}: {count}, ao todo {size}.',
   historySaved:
     'Os que correram sem pausa levaram {time}; diretamente teriam levado cerca de {direct}, como o mestre previu. Ninguém mediu isso.',
   historyErase: 'Apagar a lista',

@@ -52,7 +52,29 @@ it('says figures as the language of its sentences does', () => {
 });
 
 it.each([
-  [0.4, 'under 1 sec'],
+  [999, '999 byte'],
+  [999_499, '999 kB'],
+  [999_500, '1 MB'],
+  [999_950_000, '1 GB'],
+])('says %d bytes in a unit of which there are less than a thousand', (bytes, text) => {
+  expect(sayBytes(bytes)).toBe(text);
+});
+
+it('says of one download what it says of many', () => {
+  const values = { count: '1', size: '52 MB', date: 'Nov 1, 2026' };
+  expect(say('historyTotals', values)).not.toMatch(/1 downloads/);
+  speak('pt_BR');
+  expect(say('historyTotals', values)).not.toMatch(/1 downloads/);
+  speak('en');
+});
+
+it('says what is left of a second as it says more', () => {
+  expect(say('timeLeft', { time: sayDuration(0.4) })).toBe('about 0.4 sec left');
+});
+
+it.each([
+  [0.01, '0.1 sec'],
+  [0.4, '0.4 sec'],
   [11.4, '11 sec'],
   [59.6, '1 min'],
   [74, '1 min 10 sec'],

@@ -62,7 +62,6 @@ export const VIETNAMESE: Texts = {
     'Thời gian tải trực tiếp được tính từ các số liệu do người vận hành máy chủ điều phối nhập.',
   directDerived: 'Thời gian tải trực tiếp được ghép từ số liệu của các đường truyền khác.',
   directAssumed: 'Thời gian tải trực tiếp là giả định: chưa đo được gì trên đường đó.',
-  underASecond: 'dưới {time}',
   veryLong: 'rất lâu',
 
   haltNetworkAway: 'Mạng đã bị ngắt.',
@@ -94,7 +93,7 @@ export const VIETNAMESE: Texts = {
     'Máy chủ của tệp là máy nội bộ. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
   leftPrivateAddress:
     'Máy chủ của tệp, proxy hoặc VPN của bạn có địa chỉ nội bộ trong mạng này. Hãy cho phép máy đó trong phần tùy chọn nếu các trạm được lấy tệp từ đó.',
-  leftSiteOff: 'Bạn không muốn gì từ trang này đi qua trạm. Lựa chọn phía trên thay đổi điều đó.',
+  leftSiteOff: 'Bạn không muốn gì từ trang của tệp đi qua trạm. Danh sách các trang nằm trong phần tùy chọn.',
   leftSmall: 'Tệp nhỏ và tải trực tiếp cũng nhanh như vậy. Cỡ nhỏ nhất nằm trong phần tùy chọn.',
   leftNoAccess:
     'Longhaul không được phép truy cập trang của tệp, máy chủ điều phối hoặc trạm trung chuyển. Hãy cho phép trong cửa sổ bật lên.',
