@@ -297,7 +297,7 @@ function wornLater({ goodput, loss }: Worn, passedMs: number): Worn {
   return { goodput: later(goodput, passedMs), loss: { ...loss, ageMs: loss.ageMs + passedMs } };
 }
 
-/** What was measured of an origin, but for what showed long ago what it sends with: its software may be another one now. */
+/** What was measured of an origin, but for what showed long ago what it sends with: that may be another one now. */
 function seenLately({ value, timeMs }: Fact<OriginFigures>, nowMs: number): OriginFigures {
   const { worn, ...others } = value;
   return worn && worn.goodput.ageMs + nowMs - timeMs > END_LIVES.lossMs ? others : value;

@@ -106,7 +106,7 @@ function redirect(
   if (plan.ok) send(plan.value, makeHeaders(plan.value), url);
   else fail(plan.error, url);
 
-  /** A share may be used up by others behind the same address, or by pages that ask in a user's name: he goes direct. */
+  /** A share may be used up by others behind the same address, or by pages that ask in a user's name. */
   function fail(error: LonghaulError, origin: OriginUrl): void {
     if (error instanceof ShareUsedUp) leadPast(error, origin);
     else refuse(error, { target: origin, typed: typedLink(plain) });
