@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
 import type { ErrorCode } from '@longhaul/shared';
@@ -158,6 +158,29 @@ test('who ends its side behind its request gets its answer', async () => {
   client.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   expect(await text(client)).toMatch(/^HTTP\/1\.1 200 .*hello/s);
   await expect.poll(() => limiter.open).toBe(0);
+});
+
+test.each([
+  ['goes at once', (client: Socket) => client.end()],
+  ['breaks off', (client: Socket) => client.resetAndDestroy()],
+  ['stays', () => {}],
+  ['sends more', (client: Socket) => client.write('more than was asked for')],
+])('who asks for a tunnel and %s makes room for the next one', async (_, then) => {
+  const port = await listenWith((_request, response) => response.end());
+  for (let time = 0; time < 3; time += 1) {
+    const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    client.on('error', () => {});
+    await once(client, 'connect');
+    client.write('CONNECT a.example:1 HTTP/1.1\r\nHost: a.example:1\r\n\r\n');
+    then(client);
+    const answer = await text(client).catch(() => '');
+    if (answer !== '') expect(answer).toMatch(/^HTTP\/1\.1 405 .*method-not-allowed/s);
+    await expect.poll(() => limiter.open).toBe(0);
+    client.destroy();
+  }
+  const next = connect({ port, host: '127.0.0.1' });
+  next.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(await text(next)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('an idle connection is kept for longer than a load balancer keeps it, whatever becomes of those beside it', async () => {

@@ -7,12 +7,13 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { type ErrorCode, formatAuthority, MAX_HEAD_BYTES } from '@longhaul/shared';
+import { type ErrorCode, formatAuthority, LonghaulError, MAX_HEAD_BYTES } from '@longhaul/shared';
 import {
   allowHalfClose,
   answerBrokenRequest,
   type ConnectionLimiter,
   LISTENER_GROUPS,
+  refuseOnSocket,
   type TlsMaterial,
   TlsWatch,
   Turns,
@@ -81,6 +82,17 @@ export class HttpServer {
     allowHalfClose(this.#server);
     // Node answers what expects more than to go on past the listener for requests.
     this.#server.on('checkExpectation', listener);
+    // Node hands over the connection of a CONNECT, and none of its own limits holds there any more.
+    this.#server.on('connect', (_request, socket) => {
+      if (turns.isBusy(socket)) {
+        socket.destroy();
+        return;
+      }
+      const refusal = new LonghaulError('method-not-allowed');
+      refuseOnSocket(socket, refusal, { Allow: 'GET, HEAD' });
+      limiter.noteBroken(socket);
+      init.onRefused(refusal.code);
+    });
     this.#server.on('clientError', (error, socket) => {
       // The answer to it would become a part of the one that is on its way.
       if (turns.isBusy(socket)) {

@@ -27,22 +27,28 @@ export function answerBrokenRequest(
   const refusal = new LonghaulError(
     error.code === 'HPE_HEADER_OVERFLOW' ? 'request-too-large' : 'bad-request',
   );
-  const body = `${refusal.code}: ${refusal.message}\n`;
+  refuseOnSocket(socket, refusal, headers);
+  return refusal.code;
+}
+
+/** Answers a refusal on a connection that HTTP has given up, and closes it. */
+export function refuseOnSocket(
+  socket: Duplex,
+  { code, message, status }: LonghaulError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = `${code}: ${message}\n`;
   const sent = {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    [HEADERS.error]: refusal.code,
+    [HEADERS.error]: code,
     ...headers,
     Connection: 'close',
   };
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
-  sayFarewell(
-    socket,
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`,
-  );
-  return refusal.code;
+  sayFarewell(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
 /** Sends the last words on a connection and closes it, also when the peer keeps its own side open. */
