@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { directorySchema, parseRelayTarget, planAnswerSchema } from '@longhaul/shared';
+import { directorySchema, HEADERS, parseRelayTarget, planAnswerSchema } from '@longhaul/shared';
 import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, expect, test } from 'vitest';
 import { InProcessBus, type InProcessMeeting } from './bus/in-process-bus.ts';
@@ -29,7 +29,10 @@ async function plansFor(master: TestMaster, files: number): Promise<number> {
   let given = 0;
   for (let index = 0; index < files; index += 1) {
     const url = `${master.url}/get/https/other.example/${Math.random()}.iso`;
-    if ((await fetch(url, { redirect: 'manual' })).status === 307) given += 1;
+    const { status, headers } = await fetch(url, { redirect: 'manual' });
+    expect(status).toBe(307);
+    // Whose share is used up is led to the origin.
+    if (!headers.has(HEADERS.error)) given += 1;
   }
   return given;
 }
