@@ -11,7 +11,7 @@ import { MasterClient } from './directory/master-client.ts';
 import { proofOf } from './directory/masters-proof.ts';
 import { type MasterOrders, Membership } from './directory/membership.ts';
 import { NeighbourChecks } from './directory/neighbour-checks.ts';
-import { isOwnAddress, OverlayAddresses } from './directory/overlay-addresses.ts';
+import { OverlayAddresses } from './directory/overlay-addresses.ts';
 import { PlanNotices } from './directory/plan-notices.ts';
 import type { LegSampler } from './estimates/leg-sampler.ts';
 import { isRotated, loadIdentity } from './identity.ts';
@@ -70,7 +70,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     resolve,
     policy: config.addresses,
     isOverlayAddress: (address, port) => addresses.includes(address, port),
-    isOwnAddress,
+    isOwnAddress: (address) => addresses.isOwn(address),
     connectTimeoutMs: config.timeouts.connectSeconds * 1000,
   });
   const dial = originReach.watch(dialAny);

@@ -11,6 +11,9 @@ const NAME_LIFE_MS = 60_000;
 /** A new name is waited for so long: the next heartbeat must not come late because DNS does. */
 const PATIENCE_MS = 2_000;
 
+/** How long this machine's addresses are believed: each connection to an origin asks for them. */
+const OWN_LIFE_MS = 1_000;
+
 interface Resolved {
   readonly addresses: readonly string[];
   readonly atMs: number;
@@ -24,6 +27,7 @@ export class OverlayAddresses {
   #addresses = new Set<string>();
   #hosts = new Map<string, Resolved>();
   #ownPort = 0;
+  #own: Resolved = { addresses: [], atMs: Number.NEGATIVE_INFINITY };
 
   constructor(resolve: Resolve, nowMs: () => number) {
     this.#resolve = resolve;
@@ -68,7 +72,16 @@ export class OverlayAddresses {
 
   /** Whether a depot or master is at this address and port, or this depot itself. */
   includes(address: string, port: number): boolean {
-    return this.#known.has(placeKey(address, port)) || (port === this.#ownPort && isOwnAddress(address));
+    return this.#known.has(placeKey(address, port)) || (port === this.#ownPort && this.isOwn(address));
+  }
+
+  /** Whether an address is one of this machine. */
+  isOwn(address: string): boolean {
+    const plain = plainAddress(address);
+    if (plain.startsWith('127.') || plain === '::1') return true;
+    const atMs = this.#nowMs();
+    if (Math.abs(atMs - this.#own.atMs) >= OWN_LIFE_MS) this.#own = { addresses: ownAddresses(), atMs };
+    return this.#own.addresses.includes(plain);
   }
 }
 
@@ -76,11 +89,8 @@ function placeKey(address: string, port: number): string {
   return `${plainAddress(address)} ${port}`;
 }
 
-/** Whether an address is one of this machine. */
-export function isOwnAddress(address: string): boolean {
-  const plain = plainAddress(address);
-  if (plain.startsWith('127.') || plain === '::1') return true;
-  return Object.values(networkInterfaces()).some((entries) =>
-    entries?.some((entry) => entry.address === plain),
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap(
+    (entries) => entries?.map((entry) => entry.address) ?? [],
   );
 }

@@ -23,8 +23,8 @@ const AS_FAR_SHARE = 0.5;
  */
 const HELD_TOGETHER = 1.3;
 /**
- * It does not where each of several is given so large a part of what one alone is: they were fewer than it
- * would give more to, or those who took it all had narrow lines.
+ * An origin does not hold an address back that gives each of several connections so large a part of what it
+ * gives to one alone: more of them would have got more.
  */
 const GIVEN_EACH = 0.7;
 /** So many depots must say what is worked out for others: one may be wrong, or lie. */
