@@ -32,25 +32,32 @@ export async function download(link: string, options: DownloadOptions): Promise<
     seconds: (performance.now() - startedMs) / 1000,
   });
   const signal = AbortSignal.timeout(PATIENCE_MS);
+  let ledWith: string | undefined;
   try {
     let answer = await ask(link, options, signal);
     for (let redirects = 0; answer.headers.location !== undefined; redirects += 1) {
       if (redirects === MOST_REDIRECTS) return ended('broke', 'redirected without end');
       answer.destroy();
+      ledWith ??= errorOf(answer);
       answer = await ask(answer.headers.location, options, signal);
     }
-    const code = answer.headers[HEADERS.error];
     if (answer.statusCode !== 200) {
       answer.destroy();
-      return ended('refused', typeof code === 'string' ? code : `status ${answer.statusCode}`);
+      return ended('refused', errorOf(answer) ?? `status ${answer.statusCode}`);
     }
     const hash = createHash('sha256');
     for await (const chunk of answer as AsyncIterable<Buffer>) hash.update(chunk);
     return ended(hash.digest('hex') === options.sha256 ? 'whole' : 'wrong');
   } catch (failure) {
     const code = failure instanceof Error && 'code' in failure ? String(failure.code) : String(failure);
-    return ended('broke', signal.aborted ? `not there after ${PATIENCE_MS / 1000} s` : code);
+    const why = signal.aborted ? `not there after ${PATIENCE_MS / 1000} s` : code;
+    return ended('broke', ledWith === undefined ? why : `${why}, led on with ${ledWith}`);
   }
+}
+
+function errorOf({ headers }: IncomingMessage): string | undefined {
+  const code = headers[HEADERS.error];
+  return typeof code === 'string' ? code : undefined;
 }
 
 function ask(link: string, options: DownloadOptions, signal: AbortSignal): Promise<IncomingMessage> {
