@@ -51,9 +51,9 @@ interface Tried extends Verdict {
 }
 
 /**
- * Strikes; again, where nothing but a time was missed, or the attack got nothing done. A machine with other
- * work stalls now and then, so the times of all strikes are judged together, and count against the attack if
- * the control is on time.
+ * Strikes; again, where nothing but a time was missed, or the attack got nothing done, which then has longer.
+ * A machine with other work stalls now and then, so the times of all strikes are judged together, and count
+ * against the attack if the control is on time.
  */
 async function tryAttack(
   scene: Scene,
@@ -63,9 +63,10 @@ async function tryAttack(
   { onPhase }: AttackEvents,
 ): Promise<Tried> {
   let struck: readonly Witness[] = [];
+  let { strikeSeconds } = pacing;
   for (let repeats = 0; ; repeats += 1) {
     const before = await standingsOf(scene.world);
-    const now = await strike(scene, attack, chance, pacing);
+    const now = await strike(scene, attack, chance, { ...pacing, strikeSeconds });
     struck = [...struck, ...now.struck];
     const seen = { ...now, struck };
     const verdict = judge(attack, seen);
@@ -80,6 +81,7 @@ async function tryAttack(
       const control = judge(IDLE_ATTACKER, await strike(scene, IDLE_ATTACKER, chance, pacing));
       return { ...tried, isMachineCalm: control.late.length + control.down.length === 0 };
     }
+    if (verdict.undone.length > 0) strikeSeconds += pacing.strikeSeconds;
     onPhase(`${attack.name}: ${[...verdict.undone, ...verdict.late, ...verdict.down].join('; ')}: once more`);
   }
 }
