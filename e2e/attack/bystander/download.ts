@@ -32,14 +32,16 @@ export async function download(link: string, options: DownloadOptions): Promise<
     seconds: (performance.now() - startedMs) / 1000,
   });
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  let ledWith: string | undefined;
+  const ledBy: string[] = [];
   try {
-    let answer = await ask(link, options, signal);
-    for (let redirects = 0; answer.headers.location !== undefined; redirects += 1) {
-      if (redirects === MOST_REDIRECTS) return ended('broke', 'redirected without end');
+    let at = link;
+    let answer = await ask(at, options, signal);
+    for (let { location } = answer.headers; location !== undefined; { location } = answer.headers) {
+      if (ledBy.length === MOST_REDIRECTS) return ended('broke', 'redirected without end');
       answer.destroy();
-      ledWith ??= errorOf(answer);
-      answer = await ask(answer.headers.location, options, signal);
+      ledBy.push([new URL(at).hostname, errorOf(answer) ?? []].flat().join(' with '));
+      at = location;
+      answer = await ask(at, options, signal);
     }
     if (answer.statusCode !== 200) {
       answer.destroy();
@@ -51,7 +53,7 @@ export async function download(link: string, options: DownloadOptions): Promise<
   } catch (failure) {
     const code = failure instanceof Error && 'code' in failure ? String(failure.code) : String(failure);
     const why = signal.aborted ? `not there after ${PATIENCE_MS / 1000} s` : code;
-    return ended('broke', ledWith === undefined ? why : `${why}, led on with ${ledWith}`);
+    return ended('broke', `${why}, led on by ${ledBy.join(', ') || 'nobody'}`);
   }
 }
 
