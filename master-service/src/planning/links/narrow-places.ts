@@ -1,4 +1,8 @@
+import { OWN_LINE } from '../../estimates/own-lines.ts';
+import type { Fact } from '../../facts/fact.ts';
+import { fullBpsOf, type OriginFigures } from '../../measuring/origin-table.ts';
 import { type Around, type EndLeg, type EndLegs, isMeasured } from './end-leg.ts';
+import type { LinkTable } from './link-table.ts';
 
 /**
  * Two round trips that add up to a third one within this part of it, and so many ms: the longer way leads by
@@ -14,6 +18,8 @@ const ROOM = 1.25;
 const NEAREST = 2;
 /** So many depots must say it: one may lie, or be narrow itself. */
 const AGREEING = 2;
+/** A link that carries less than this part of what it did of late has become narrow. */
+const FALLEN_SHARE = 0.5;
 
 /** What is known of narrow places, in bits per second; `undefined` where nothing tells of one. */
 export interface NarrowPlaces {
@@ -24,6 +30,33 @@ export interface NarrowPlaces {
   readonly fullBps: (depot: string) => number | undefined;
   /** What is left of a link that carried more than twice as much of late, on the leg on which `from` sends to `to`. */
   readonly fallenBps: (to: string, from: string) => number | undefined;
+}
+
+/** The narrow places that depots' links, and what they have had from an origin, tell of. */
+export function narrowPlacesBy(
+  links: LinkTable,
+  known: ReadonlyMap<string, Fact<OriginFigures>>,
+  nowMs: number,
+): NarrowPlaces {
+  return {
+    fullBps: (depot) => {
+      const fact = known.get(depot);
+      const fullBps = fact && links.isBelieved(depot) ? fullBpsOf(fact, nowMs) : undefined;
+      // Where it is the depot's own line that is full, others have theirs.
+      return fullBps && links.mostReceivedBps(depot) >= OWN_LINE.times * fullBps ? fullBps : undefined;
+    },
+    fallenBps: (to, from) => {
+      const { goodputBps, totalBps = 0, fellFromBps = 0, isBackward } = links.distribution(to, from, nowMs);
+      // What `to` sends is its own word, and says nothing of what it gets.
+      if (isBackward) return undefined;
+      const nowBps = Math.max(goodputBps.value, totalBps);
+      // Where it is the line of one end that has fallen, what passes it by may be as before.
+      const mostElsewhereBps = Math.min(links.mostSentBps(from), links.mostReceivedBps(to));
+      const isOwnLine = mostElsewhereBps < OWN_LINE.times * nowBps;
+      const isTold = nowBps < FALLEN_SHARE * fellFromBps && !isOwnLine && links.isBelieved(from);
+      return isTold ? nowBps : undefined;
+    },
+  };
 }
 
 /** A bound of a way, and whose word it is. */
