@@ -23,6 +23,32 @@ test('"Use direct" lets the rest of a download come from the site itself', async
   if (user.kind === 'firefox') expect(startOf(last?.headers.range)).toBeGreaterThan(0);
 });
 
+test('who leads a download by the keyboard stays at it, whatever is said of it and becomes of it', async ({
+  user,
+  world,
+}) => {
+  const name = 'large-led-by-key.bin';
+  await begin(user, world, name);
+  await user.goto(user.addonPage('popup.html'));
+  await expect.poll(() => user.text('#downloads')).toContain('Use direct');
+  const focused = () =>
+    user.evaluate<[string, string]>(
+      `const { activeElement: at } = document;
+      return [at.getAttribute('aria-label') ?? '', at.closest('[data-key]')?.querySelector('.name').textContent ?? ''];`,
+    );
+  const button = `Use direct: ${name}`;
+  for (let step = 0; step < 20 && (await focused())[0] !== button; step += 1) await user.press('Tab');
+  await user.press('Enter');
+  if (user.kind === 'chromium') {
+    await expect.poll(() => user.text('#downloads')).toContain('starts again at its first byte');
+    expect(await focused()).toEqual([button, name]);
+    await user.press('Enter');
+  }
+  await expect.poll(() => user.text('#downloads')).toContain('It comes directly, as you chose.');
+  expect((await focused())[1]).toBe(name);
+  await expectFile(user, name);
+});
+
 test('"Another path" leads a download over other depots', async ({ user, world }) => {
   const name = 'large-led-elsewhere.bin';
   await begin(user, world, name);
@@ -115,6 +141,25 @@ test('the popup says that there is no room for what the user has changed, and sh
   await user.click('#enabled');
   await expect.poll(() => user.text('#state')).toMatch(/^The browser has no room for the settings/);
   expect(await isOn()).toBe(true);
+});
+
+test('the place where the popup tells what came of a click is there before the click', async ({
+  user,
+  world,
+}) => {
+  const name = 'large-told-of.bin';
+  await begin(user, world, name);
+  await user.goto(user.addonPage('popup.html'));
+  await expect
+    .poll(() => user.evaluate("return document.querySelectorAll('#downloads [role=status]').length"))
+    .toBe(1);
+  await user.evaluate("window.place = document.querySelector('#downloads [role=status]')");
+  await user.click(`[aria-label="Another path: ${name}"]`);
+  await user.evaluate(
+    "if (window.place.textContent === '') await new Promise((go) => new MutationObserver(go).observe(window.place, { childList: true }))",
+  );
+  expect(await user.evaluate('return window.place.isConnected')).toBe(true);
+  await expectFile(user, name);
 });
 
 test('the button counts what runs', async ({ user, world }) => {

@@ -19,27 +19,43 @@ export function make<T extends keyof HTMLElementTagNameMap>(
 
 /**
  * Shows these entries in a list, and leaves every part of it that is as before: who presses a button meanwhile presses
- * it, and who has come to it by the keyboard stays there. An entry is known by its `data-key`.
+ * it, and who has come to it by the keyboard stays there, or in its entry where it is gone. An entry is known by its
+ * `data-key`.
  */
 export function showEntries(list: HTMLElement, entries: readonly HTMLElement[]): void {
-  showChildren(list, entries, (old, fresh) => {
-    if (old.getAttribute('data-key') !== fresh.getAttribute('data-key')) return old.replaceWith(fresh);
-    return showChildren(old, [...fresh.children], (part, freshPart) => {
-      if (!part.isEqualNode(freshPart)) part.replaceWith(freshPart);
-    });
-  });
+  const focused = document.activeElement;
+  const entry = focused?.closest<HTMLElement>('[data-key]');
+  showChildren(list, entries);
+  if (!entry || focused?.isConnected) return;
+  entry.tabIndex = -1;
+  entry.focus();
 }
 
-function showChildren(
-  parent: Element,
-  fresh: readonly Element[],
-  change: (old: Element, fresh: Element) => void,
-): void {
+function showChildren(parent: Element, fresh: readonly Element[]): void {
   const before = [...parent.children];
-  for (const [index, child] of fresh.entries()) {
-    const old = before[index];
-    if (old) change(old, child);
-    else parent.append(child);
+  const shown = fresh.map((child) => {
+    const at = before.findIndex((old) => nameOf(old) === nameOf(child));
+    const [old] = at < 0 ? [] : before.splice(at, 1);
+    if (old && !old.isEqualNode(child)) renew(old, child);
+    return old ?? child;
+  });
+  // First: what is moved loses the focus.
+  for (const old of before) old.remove();
+  for (const [index, child] of shown.entries()) {
+    const place = parent.children[index] ?? null;
+    if (place !== child) parent.insertBefore(child, place);
   }
-  for (const old of before.slice(fresh.length)) old.remove();
+}
+
+/** By which a child is found again, wherever it stands. */
+function nameOf(child: Element): string {
+  return (
+    child.getAttribute('data-key') ?? [child.tagName, child.classList[0], child.getAttributeNames()].join()
+  );
+}
+
+function renew(old: Element, fresh: Element): void {
+  for (const { name, value } of fresh.attributes) old.setAttribute(name, value);
+  if (fresh.firstElementChild) showChildren(old, [...fresh.children]);
+  else if (old.textContent !== fresh.textContent) old.textContent = fresh.textContent;
 }

@@ -33,8 +33,7 @@ export function downloadCard(download: RunningDownload, context: CardContext): H
   if (state !== 'lost') card.append(progressBar(download), make('span', 'amount quiet', amount(download)));
   if (halt === '') card.append(times(download, context.pace), ...way(download, context));
   else card.append(make('span', QUIET_HALTS.includes(state) ? 'quiet' : 'problem', halt));
-  if (context.note !== '') card.append(note(context.note));
-  card.append(make('div', 'actions', ...actions(download, context)));
+  card.append(note(context.note), make('div', 'actions', ...actions(download, context)));
   return card;
 }
 
@@ -143,6 +142,7 @@ function left({ secondsLeft }: Pace): string {
     : say('nothingComes');
 }
 
+/** Always there: what is said in a place that has just come is not read out. */
 function note(text: string): HTMLElement {
   const line = make('span', 'note', text);
   line.setAttribute('role', 'status');
