@@ -97,6 +97,36 @@ test('rules are written to a file and read from one, which changes nothing when 
   expect(await user.evaluate("return document.querySelector('#smallest').value")).toBe('7');
 });
 
+test('rules that are read from a file leave what is typed and not saved in the other fields', async ({
+  user,
+}) => {
+  await showEveryKind(user);
+  await open(user, 'options.html');
+  await user.evaluate("document.querySelector('#private-hosts').value = 'typed.corp'");
+  await chooseFile(
+    user,
+    JSON.stringify({
+      format: 'longhaul-rules',
+      version: 1,
+      never: ['read.example'],
+      always: [],
+      kinds: { mode: 'all', kinds: [] },
+      smallestBytes: 3e6,
+      bypassKey: 'alt',
+    }),
+  );
+  await expect.poll(() => user.text('#imported')).toMatch(/^Read\./);
+  const values = () =>
+    user.evaluate<string[]>(
+      "return ['sites-never', 'smallest', 'private-hosts'].map((id) => document.getElementById(id).value)",
+    );
+  expect(await values()).toEqual(['read.example', '3', 'typed.corp']);
+  await user.click('button[type=submit]');
+  await expect.poll(() => user.text('#saved')).toBe('Saved');
+  await open(user, 'options.html');
+  expect(await values()).toEqual(['read.example', '3', 'typed.corp']);
+});
+
 test('the options keep rules of every kind, and say which one is none', async ({ user }) => {
   await showEveryKind(user);
   await open(user, 'options.html');

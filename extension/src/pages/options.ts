@@ -1,6 +1,7 @@
 import { isProxyAccessGiven, requestProxyAccess } from '../browser/has-access.ts';
 import { isChromium } from '../browser/target.ts';
 import { sendMessage } from '../messages/send-message.ts';
+import type { Rules } from '../settings/rules-file.ts';
 import { HELD_KEYS, type Settings } from '../settings/settings.ts';
 import { say } from '../texts/say.ts';
 import { byId, make } from './dom.ts';
@@ -31,17 +32,22 @@ const chosenFile = byId('import-file', HTMLInputElement);
 /** As it is shown; what other windows change meanwhile is not. */
 let shown: Settings;
 
+/** What stands in the other fields may have been typed, and not saved yet. */
+function showRules(rules: Rules): void {
+  shown = { ...shown, ...rules };
+  smallest.value = String(rules.smallestBytes / MB);
+  sitesNever.value = rules.sitesOff.join('\n');
+  sitesAlways.value = rules.sitesAlways.join('\n');
+  kindsMode.value = rules.kinds.mode;
+  kinds.value = rules.kinds.kinds.join(' ');
+  kinds.disabled = rules.kinds.mode === 'all';
+  bypassKey.value = rules.bypassKey;
+}
+
 function show(settings: Settings): void {
-  shown = settings;
+  showRules(settings);
   master.value = settings.master;
-  smallest.value = String(settings.smallestBytes / MB);
-  sitesNever.value = settings.sitesOff.join('\n');
-  sitesAlways.value = settings.sitesAlways.join('\n');
   sitesTunnel.value = settings.sitesTunnel.join('\n');
-  kindsMode.value = settings.kinds.mode;
-  kinds.value = settings.kinds.kinds.join(' ');
-  kinds.disabled = settings.kinds.mode === 'all';
-  bypassKey.value = settings.bypassKey;
   noWastedByte.checked = settings.noWastedByte;
   tellsMaster.checked = settings.tellsMaster;
   privateHosts.value = settings.privateHosts.join('\n');
@@ -88,9 +94,9 @@ async function save(allowed: Promise<boolean>): Promise<void> {
 async function readChosenFile(): Promise<void> {
   const [file] = chosenFile.files ?? [];
   if (!file) return;
-  const sentence = await importRules(file).catch(() => say('optionsNoRoom'));
-  show(await sendMessage('settings', null));
-  byId('imported', HTMLElement).textContent = sentence;
+  byId('imported', HTMLElement).textContent = await importRules(file, showRules).catch(() =>
+    say('optionsNoRoom'),
+  );
   // The same file, mended, is chosen again.
   chosenFile.value = '';
 }

@@ -1,5 +1,5 @@
 import { sendMessage } from '../messages/send-message.ts';
-import type { RulesProblem } from '../settings/rules-file.ts';
+import type { Rules, RulesProblem } from '../settings/rules-file.ts';
 import { say } from '../texts/say.ts';
 import { make } from './dom.ts';
 
@@ -13,10 +13,12 @@ export async function exportRules(): Promise<void> {
   URL.revokeObjectURL(link.href);
 }
 
-/** Takes the rules of a file, all or none; gives the sentence about it. */
-export async function importRules(file: Blob): Promise<string> {
+/** Takes the rules of a file, all or none, and shows those taken; gives the sentence about it. */
+export async function importRules(file: Blob, show: (rules: Rules) => void): Promise<string> {
   const reply = await sendMessage('import-rules', { text: await file.text() });
-  return reply.ok ? say('importDone') : explainRulesProblem(reply);
+  if (!reply.ok) return explainRulesProblem(reply);
+  show(reply.rules);
+  return say('importDone');
 }
 
 function explainRulesProblem({ problem, place }: RulesProblem): string {
