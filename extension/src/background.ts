@@ -356,7 +356,7 @@ answerMessages({
     await jobs.removeEnded();
     return null;
   },
-  'test-master': ({ master }) => testMaster(master, deadline()),
+  'test-master': ({ master }) => testMaster(master, deadline(), hasAccess),
 });
 
 void keepInStep();

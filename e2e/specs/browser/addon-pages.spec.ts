@@ -127,6 +127,45 @@ test('rules that are read from a file leave what is typed and not saved in the o
   expect(await values()).toEqual(['read.example', '3', 'typed.corp']);
 });
 
+test('what is said of a master is said of the one that stands in the field', async ({ user }) => {
+  await open(user, 'welcome.html');
+  await user.click('#next');
+  await user.click('#next');
+  // The background answers when the test wants it to.
+  await user.evaluate(
+    `const { runtime } = globalThis.browser ?? chrome;
+    const send = runtime.sendMessage.bind(runtime);
+    window.answers = new Map();
+    runtime.sendMessage = (message) =>
+      message.name === 'test-master'
+        ? new Promise((answer) => window.answers.set(message.ask.master, (result) => answer({ ok: true, answer: result })))
+        : send(message);
+    window.type = (text) => {
+      const field = document.querySelector('#master');
+      field.value = text;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    };`,
+  );
+  const type = (text: string) => user.evaluate('window.type(args[0])', text);
+  const answer = (master: string, result: object) =>
+    user.evaluate(
+      'window.answers.get(args[0])(args[1]); await new Promise((go) => setTimeout(go));',
+      master,
+      result,
+    );
+  const said = () => user.evaluate<string>("return document.querySelector('#master-error').textContent");
+  await type('first.example');
+  await user.click('#test');
+  await type('second.example');
+  expect(await said()).toBe('');
+  await user.click('#test');
+  await answer('second.example', { result: 'refused', message: 'second' });
+  await answer('first.example', { result: 'refused', message: 'first' });
+  expect(await said()).toBe('The master refused: second');
+  await type('third.example');
+  expect(await said()).toBe('');
+});
+
 test('the options keep rules of every kind, and say which one is none', async ({ user }) => {
   await showEveryKind(user);
   await open(user, 'options.html');

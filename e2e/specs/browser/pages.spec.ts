@@ -251,7 +251,7 @@ test('the options page says whether a master serves whoever asks', async ({ user
   const { port } = new URL(world.overlay.master.url);
   expect(await tested(`127.0.0.1:${port}`)).toMatch(/only sites that its operator has named/);
   expect(await tested(world.overlay.master.url)).toMatch(
-    /It calls itself master\.test:\d+ \(version [^]*Depots ready now: 3 of 3/,
+    /It calls itself master\.test:\d+ \(Longhaul [^]*Depots ready now: 3 of 3/,
   );
   expect(await tested(world.originUrl)).toMatch(/^Something answers there, but not as a master does/);
   expect(await tested('http://master.test:1')).toMatch(/^Nothing answers there/);

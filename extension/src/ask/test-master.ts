@@ -8,7 +8,7 @@ export type MasterTest =
   | (Answered & { readonly result: 'serves'; readonly hasDepots: boolean })
   /** It plans for this user only what its operator has named. */
   | (Answered & { readonly result: 'some-origins' })
-  | { readonly result: 'bad-address' | 'unreachable' | 'no-master' }
+  | { readonly result: 'bad-address' | 'no-access' | 'unreachable' | 'no-master' }
   /** Its links lead to another address, which is the one to set. */
   | { readonly result: 'elsewhere'; readonly address: string }
   /** Its own sentence. */
@@ -25,14 +25,21 @@ const ANY_PLACE = { url: 'https://www.example.com/', sizeBytes: 1_000_000_000 };
 /** Of these reasons no plan of the master's can be a chain now. */
 const WITHOUT_DEPOTS = new Set(['chains-off', 'no-depots', 'no-depot-up']);
 
-/** Asks a master for a plan, as for a download, to see whether it serves this user, and what it says of itself. */
-export async function testMaster(text: string, signal: AbortSignal): Promise<MasterTest> {
+/**
+ * Asks a master for a plan, as for a download, to see whether it serves this user, and what it says of itself.
+ * @param hasAccess whether the user lets the add-on reach these addresses
+ */
+export async function testMaster(
+  text: string,
+  signal: AbortSignal,
+  hasAccess: (urls: readonly string[]) => Promise<boolean>,
+): Promise<MasterTest> {
   const master = parseMasterAddress(text);
   if (master === undefined) return { result: 'bad-address' };
   const started = performance.now();
   const reply = await askMaster(master, ANY_PLACE, signal);
   const milliseconds = Math.round(performance.now() - started);
-  if (reply.result === 'silent') return { result: 'unreachable' };
+  if (reply.result === 'silent') return { result: (await hasAccess([master])) ? 'unreachable' : 'no-access' };
   if (reply.result === 'no-master') return { result: 'no-master' };
   const about = await askAboutMaster(master, signal);
   const answered = { milliseconds, ...(about ? { about } : {}) };

@@ -28,6 +28,8 @@ function outcomeOf(test: MasterTest): string {
       return say('testBadAddress');
     case 'unreachable':
       return say('testUnreachable');
+    case 'no-access':
+      return say('leftNoAccess');
     case 'no-master':
       return say('testNoMaster');
     case 'elsewhere':
@@ -39,7 +41,7 @@ function outcomeOf(test: MasterTest): string {
 
 function explainAbout({ name, version, note, depotsUp, depots }: AboutMaster): readonly string[] {
   return [
-    say('testName', { name, version }),
+    say('testName', { name: version ? `${name} (Longhaul ${version})` : name }),
     say('testDepotsUp', { up: sayCount(depotsUp), all: sayCount(depots) }),
     ...(note === '' ? [] : [say('testNote', { note })]),
   ];

@@ -13,9 +13,16 @@ export function tellField(field: Field, sentences: readonly string[], isGood: bo
   field.setAttribute('aria-invalid', String(sentences.length > 0 && !isGood));
 }
 
-/** Tests the master whose address stands in a field, and says what came of it. */
-export async function testMasterField(field: HTMLInputElement): Promise<void> {
+/** Has the page's button test the master whose address stands in the field, and says what came of it. */
+export function offerMasterTest(field: HTMLInputElement): void {
+  byId('test', HTMLElement).addEventListener('click', () => void testMaster(field));
+  field.addEventListener('input', () => tellField(field, [], true));
+}
+
+async function testMaster(field: HTMLInputElement): Promise<void> {
   tellField(field, [say('optionsAsking')], true);
-  const test = await sendMessage('test-master', { master: field.value });
-  tellField(field, explainMasterTest(test), isGoodMaster(test));
+  const master = field.value;
+  const test = await sendMessage('test-master', { master });
+  // An answer may come late, or after that of a later question.
+  if (field.value === master) tellField(field, explainMasterTest(test), isGoodMaster(test));
 }

@@ -6,7 +6,7 @@ import { HELD_KEYS, type Settings } from '../settings/settings.ts';
 import { say } from '../texts/say.ts';
 import { byId, make } from './dom.ts';
 import { fillTexts } from './fill-texts.ts';
-import { tellField, testMasterField } from './master-field.ts';
+import { offerMasterTest, tellField } from './master-field.ts';
 import { changesOf, readOptionsForm } from './read-options-form.ts';
 import { exportRules, importRules } from './rules-transfer.ts';
 import { showHistory } from './show-history.ts';
@@ -130,7 +130,7 @@ tellsMaster.addEventListener('change', () => {
     () => tellOfSharing(say('optionsNoRoom')),
   );
 });
-byId('test', HTMLElement).addEventListener('click', () => void testMasterField(master));
+offerMasterTest(master);
 byId('export', HTMLElement).addEventListener('click', () => void exportRules());
 byId('import', HTMLElement).addEventListener('click', () => chosenFile.click());
 chosenFile.addEventListener('change', () => void readChosenFile());

@@ -6,7 +6,7 @@ import { sayCount } from '../texts/figures.ts';
 import { say } from '../texts/say.ts';
 import { byId } from './dom.ts';
 import { fillTexts } from './fill-texts.ts';
-import { tellField, testMasterField } from './master-field.ts';
+import { offerMasterTest, tellField } from './master-field.ts';
 
 fillTexts();
 const screens = [...document.querySelectorAll<HTMLElement>('.screen')];
@@ -55,7 +55,7 @@ async function accept(access: Promise<boolean>): Promise<void> {
 byId('next', HTMLElement).addEventListener('click', () => showStep(step + 1));
 byId('back', HTMLElement).addEventListener('click', () => showStep(step - 1));
 byId('not-now', HTMLElement).addEventListener('click', () => end(say('welcomeLater')));
-byId('test', HTMLElement).addEventListener('click', () => void testMasterField(master));
+offerMasterTest(master);
 byId('yes', HTMLElement).addEventListener('click', () => {
   const isMeant = parseMasterAddress(master.value) !== undefined;
   void accept(isMeant ? api.permissions.request(WEB_ACCESS) : Promise.resolve(false));

@@ -92,7 +92,7 @@ export const CHINESE: Texts = {
     '它的主机或您的代理、VPN 在此网络中使用内部地址。如果允许中转站从那里取文件，请在选项中允许该主机。',
   leftSiteOff: '您不希望它所在网站的任何内容经过中转站。可在选项中更改。',
   leftSmall: '它很小，直接下载同样快。最小大小可在选项中设置。',
-  leftNoAccess: 'Longhaul 无权访问它的网站、主控服务器或中转站。请在弹出窗口中允许。',
+  leftNoAccess: 'Longhaul 未获准访问所有网站、主控服务器和中转站。请在弹出窗口中允许。',
   leftUnseen: '浏览器没有显示它是如何请求的。请使用链接菜单中的“通过 Longhaul 下载”。',
   leftPost: '它是对表单的回应，只能请求一次。',
   leftSavedAs:
@@ -234,7 +234,7 @@ export const CHINESE: Texts = {
   testSomeOrigins:
     '该主控服务器在 {time} 内回应。对您所在的位置，它只为运营者指定的网站服务；如果缺少某个网站，请向运营者提出。',
   testNote: '运营者的说明：{note}',
-  testName: '它自称 {name}（版本 {version}）。',
+  testName: '它自称 {name}。',
   testDepotsUp: '目前可用的中转站：{up} / {all}。',
   testBadAddress: '这不是主控服务器的地址：请填写主机名，例如 master.example.org，后面不要加任何内容。',
   testUnreachable: '那里没有回应：请检查地址，以及主控服务器是否在运行。',

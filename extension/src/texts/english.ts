@@ -96,7 +96,7 @@ export const ENGLISH = {
     'Its host, or your proxy or VPN, has a private address on this network. Permit the host in the options if depots may fetch from it.',
   leftSiteOff: 'You want nothing of its site through depots. The options have the list of sites.',
   leftSmall: 'It is small and arrives just as fast. The options have the smallest size.',
-  leftNoAccess: 'Longhaul may not reach its site, the master or the depot. Allow it in the popup.',
+  leftNoAccess: 'Longhaul may not reach every site, master and depot. Allow it in the popup.',
   leftUnseen:
     'The browser did not show how it was asked for. Use “Download through Longhaul” in the link’s menu.',
   leftPost: 'It answers a form, which can be asked only once.',
@@ -250,7 +250,7 @@ export const ENGLISH = {
   testSomeOrigins:
     'This master answers in {time}. From where you are it serves only sites that its operator has named; ask there if you miss one.',
   testNote: 'Its operator says: {note}',
-  testName: 'It calls itself {name} (version {version}).',
+  testName: 'It calls itself {name}.',
   testDepotsUp: 'Depots ready now: {up} of {all}.',
   testBadAddress:
     'This is not an address of a master: give its host, for example master.example.org, and nothing after it.',

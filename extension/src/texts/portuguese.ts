@@ -97,7 +97,7 @@ export const PORTUGUESE: Texts = {
   leftSiteOff: 'Você não quer nada do site dele por depósitos. A lista de sites está nas opções.',
   leftSmall: 'Ele é pequeno e chega tão rápido quanto. O menor tamanho está nas opções.',
   leftNoAccess:
-    'O Longhaul não pode acessar o site dele, o mestre ou o depósito. Permita isso na janela da extensão.',
+    'O Longhaul não pode acessar todos os sites, mestres e depósitos. Permita isso na janela da extensão.',
   leftUnseen: 'O navegador não mostrou como ele foi pedido. Use “Baixar pelo Longhaul” no menu do link.',
   leftPost: 'Ele responde a um formulário, que só pode ser enviado uma vez.',
   leftSavedAs:
@@ -253,7 +253,7 @@ export const PORTUGUESE: Texts = {
   testSomeOrigins:
     'Este mestre responde em {time}. De onde você está, ele atende só os sites que o operador dele indicou; peça a ele se faltar algum.',
   testNote: 'O operador diz: {note}',
-  testName: 'Ele se chama {name} (versão {version}).',
+  testName: 'Ele se chama {name}.',
   testDepotsUp: 'Depósitos prontos agora: {up} de {all}.',
   testBadAddress:
     'Isto não é o endereço de um mestre: informe o host, por exemplo master.example.org, e nada depois dele.',

@@ -96,7 +96,7 @@ export const VIETNAMESE: Texts = {
   leftSiteOff: 'Bạn không muốn gì từ trang của tệp đi qua trạm. Danh sách các trang nằm trong phần tùy chọn.',
   leftSmall: 'Tệp nhỏ và tải trực tiếp cũng nhanh như vậy. Cỡ nhỏ nhất nằm trong phần tùy chọn.',
   leftNoAccess:
-    'Longhaul không được phép truy cập trang của tệp, máy chủ điều phối hoặc trạm trung chuyển. Hãy cho phép trong cửa sổ bật lên.',
+    'Longhaul chưa được phép truy cập hết các trang web, máy chủ điều phối và trạm trung chuyển. Hãy cho phép trong cửa sổ bật lên.',
   leftUnseen:
     'Trình duyệt không cho thấy tệp đã được yêu cầu thế nào. Hãy dùng “Tải qua Longhaul” trong menu của liên kết.',
   leftPost: 'Tệp là câu trả lời cho một biểu mẫu, chỉ có thể gửi một lần.',
@@ -253,7 +253,7 @@ export const VIETNAMESE: Texts = {
   testSomeOrigins:
     'Máy chủ này trả lời trong {time}. Từ nơi của bạn, nó chỉ phục vụ các trang mà người vận hành đã nêu; hãy hỏi họ nếu thiếu trang nào.',
   testNote: 'Người vận hành cho biết: {note}',
-  testName: 'Máy chủ tự xưng là {name} (phiên bản {version}).',
+  testName: 'Máy chủ tự xưng là {name}.',
   testDepotsUp: 'Số trạm đang sẵn sàng: {up} trên {all}.',
   testBadAddress:
     'Đây không phải địa chỉ của máy chủ điều phối: hãy nhập tên máy, ví dụ master.example.org, và không thêm gì phía sau.',
