@@ -166,6 +166,26 @@ test('what is said of a master is said of the one that stands in the field', asy
   expect(await said()).toBe('');
 });
 
+test('the welcome ends with what holds: a yes of before, and access that was refused', async ({ user }) => {
+  const endBy = async (button: string) => {
+    await open(user, 'welcome.html');
+    await user.evaluate('(globalThis.browser ?? chrome).permissions.request = () => Promise.resolve(false)');
+    await user.click('#next');
+    await user.click('#next');
+    await user.evaluate("document.querySelector('#master').value = 'get.example'");
+    await user.click(button);
+    return user.text('#outcome:not([hidden])');
+  };
+  expect(await endBy('#not-now')).toMatch(/^Longhaul is ready\./);
+  await user.limitAccess([]);
+  try {
+    expect(await endBy('#yes')).toMatch(/^Longhaul may not reach every site/);
+    expect(await endBy('#not-now')).toMatch(/^Longhaul may not reach every site/);
+  } finally {
+    await user.limitAccess('all');
+  }
+});
+
 test('the options keep rules of every kind, and say which one is none', async ({ user }) => {
   await showEveryKind(user);
   await open(user, 'options.html');

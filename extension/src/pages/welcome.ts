@@ -29,18 +29,21 @@ function showStep(to: number, isFirst = false): void {
   if (!isFirst) screens[step]?.querySelector('h1')?.focus();
 }
 
-function end(sentence: string): void {
+/** Says how things stand: he may have said yes before, and may have let it reach nothing. */
+async function end(): Promise<void> {
+  const { consented } = await sendMessage('status', { tabUrl: '' });
+  const hasAccess = await api.permissions.contains(WEB_ACCESS);
   for (const screen of screens) screen.hidden = true;
   byId('steps', HTMLElement).hidden = true;
   byId('step', HTMLElement).textContent = '';
   outcome.hidden = false;
-  outcome.textContent = sentence;
+  outcome.textContent = say(consented ? (hasAccess ? 'welcomeDone' : 'leftNoAccess') : 'welcomeLater');
 }
 
 /** The browser shows its question only where it is asked within the click itself. */
 async function accept(access: Promise<boolean>): Promise<void> {
   const address = parseMasterAddress(master.value);
-  // Refused, granted sites and the menus still work; the popup says so.
+  // Refused, granted sites and the menus still work.
   await access.catch(() => false);
   if (address === undefined) {
     tellField(master, [say('mistakeMaster')], false);
@@ -49,12 +52,12 @@ async function accept(access: Promise<boolean>): Promise<void> {
   }
   await sendMessage('change-settings', { master: address, enabled: true });
   await sendMessage('consent', null);
-  end(say('welcomeDone'));
+  await end();
 }
 
 byId('next', HTMLElement).addEventListener('click', () => showStep(step + 1));
 byId('back', HTMLElement).addEventListener('click', () => showStep(step - 1));
-byId('not-now', HTMLElement).addEventListener('click', () => end(say('welcomeLater')));
+byId('not-now', HTMLElement).addEventListener('click', () => void end());
 offerMasterTest(master);
 byId('yes', HTMLElement).addEventListener('click', () => {
   const isMeant = parseMasterAddress(master.value) !== undefined;
