@@ -217,6 +217,25 @@ test('the history can be erased', async ({ user }) => {
   await expect.poll(() => user.text('#no-history')).not.toBe('');
 });
 
+for (const [page, button, message, place] of [
+  ['options.html', '#erase', 'erase-history', '#erase-problem'],
+  ['popup.html', '#clear', 'clear-ended', '#state'],
+] as const) {
+  test(`the ${page} says that there was no room, where ${message} was refused`, async ({ user }) => {
+    await showEveryKind(user);
+    await open(user, page);
+    await user.evaluate(
+      `const { runtime } = globalThis.browser ?? chrome;
+      const send = runtime.sendMessage.bind(runtime);
+      runtime.sendMessage = async (message) =>
+        message.name === args[0] ? { ok: false, error: 'Error' } : send(message);`,
+      message,
+    );
+    await user.click(button);
+    await expect.poll(() => user.text(place)).toMatch(/^The browser has no room left/);
+  });
+}
+
 for (const [language, tag, sentence] of [
   ['pt_BR', 'pt-BR', 'Downloads em andamento'],
   ['vi', 'vi', 'Đang tải'],

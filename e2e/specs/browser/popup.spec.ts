@@ -139,7 +139,7 @@ test('the popup says that there is no room for what the user has changed, and sh
       message.name === 'change-settings' ? { ok: false, error: 'NoRoomError' } : send(message);`,
   );
   await user.click('#enabled');
-  await expect.poll(() => user.text('#state')).toMatch(/^The browser has no room for the settings/);
+  await expect.poll(() => user.text('#state')).toMatch(/^The browser has no room left/);
   expect(await isOn()).toBe(true);
 });
 

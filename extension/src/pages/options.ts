@@ -135,9 +135,10 @@ byId('export', HTMLElement).addEventListener('click', () => void exportRules());
 byId('import', HTMLElement).addEventListener('click', () => chosenFile.click());
 chosenFile.addEventListener('change', () => void readChosenFile());
 byId('erase', HTMLElement).addEventListener('click', () => {
-  void sendMessage('erase-history', null)
-    .then(() => sendMessage('history', null))
-    .then(showHistory);
+  void sendMessage('erase-history', null).then(
+    async () => showHistory(await sendMessage('history', null)),
+    () => (byId('erase-problem', HTMLElement).textContent = say('optionsNoRoom')),
+  );
 });
 
 show(await sendMessage('settings', null));

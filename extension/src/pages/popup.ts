@@ -189,7 +189,7 @@ byId('options', HTMLAnchorElement).addEventListener('click', (event) => {
   openOptions();
 });
 byId('clear', HTMLButtonElement).addEventListener('click', () => {
-  void sendMessage('clear-ended', null).then(refresh);
+  void afterChange(sendMessage('clear-ended', null));
 });
 byId('grant-access', HTMLButtonElement).addEventListener('click', () => {
   void api.permissions.request(WEB_ACCESS).then(refresh);

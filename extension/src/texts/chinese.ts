@@ -166,7 +166,7 @@ export const CHINESE: Texts = {
   shareTellHint:
     '主控服务器知道它的计划实际带来了什么，就能计划得更好，对您也一样。告诉它的是：它计划过的下载（经由中转站或直接）的计划编号、字节数和秒数；没有网址，也不涉及其他下载。',
   shareTell: '告诉主控服务器其计划的实际情况',
-  optionsNoRoom: '浏览器没有空间保存设置：没有任何改动。',
+  optionsNoRoom: '浏览器没有空间保存：没有任何改动。',
   importTooLarge: '此文件大于任何规则列表。没有任何改动。',
   importNotJson: '此文件不完整，或不是规则列表。没有任何改动。',
   importNotRules: '此文件不含 Longhaul 的规则。没有任何改动。',

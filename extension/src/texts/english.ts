@@ -177,7 +177,7 @@ export const ENGLISH = {
   shareTellHint:
     'Your master plans better, for you too, when it learns what its plans really gave. It is told the plan’s number, the bytes and the seconds of a download that it has planned, through depots or direct; no address, and nothing of other downloads.',
   shareTell: 'Tell the master how its plans went',
-  optionsNoRoom: 'The browser has no room for the settings: nothing was changed.',
+  optionsNoRoom: 'The browser has no room left: nothing was changed.',
   importTooLarge: 'This file is larger than any list of rules. Nothing was changed.',
   importNotJson: 'This file is not whole, or no list of rules. Nothing was changed.',
   importNotRules: 'This file has no rules of Longhaul. Nothing was changed.',

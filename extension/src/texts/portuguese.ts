@@ -178,7 +178,7 @@ export const PORTUGUESE: Texts = {
   shareTellHint:
     'O mestre planeja melhor, também para você, quando sabe o que seus planos realmente deram. Ele recebe o número do plano, os bytes e os segundos de um download que planejou, por depósitos ou direto; nenhum endereço, e nada de outros downloads.',
   shareTell: 'Contar ao mestre como foram seus planos',
-  optionsNoRoom: 'O navegador não tem espaço para as configurações: nada foi alterado.',
+  optionsNoRoom: 'O navegador não tem mais espaço: nada foi alterado.',
   importTooLarge: 'Este arquivo é maior do que qualquer lista de regras. Nada foi alterado.',
   importNotJson: 'Este arquivo não está íntegro ou não é uma lista de regras. Nada foi alterado.',
   importNotRules: 'Este arquivo não tem regras do Longhaul. Nada foi alterado.',

@@ -180,7 +180,7 @@ export const VIETNAMESE: Texts = {
   shareTellHint:
     'Máy chủ điều phối lập kế hoạch tốt hơn, cho cả bạn, khi biết kế hoạch của nó thực sự đem lại gì. Nó được cho biết số của kế hoạch, số byte và số giây của một lượt tải mà nó đã lập kế hoạch, qua trạm hay trực tiếp; không có địa chỉ nào, và không gì về các lượt tải khác.',
   shareTell: 'Cho máy chủ điều phối biết kết quả các kế hoạch',
-  optionsNoRoom: 'Trình duyệt không còn chỗ cho thiết lập: không có gì thay đổi.',
+  optionsNoRoom: 'Trình duyệt không còn chỗ: không có gì thay đổi.',
   importTooLarge: 'Tệp này lớn hơn mọi danh sách quy tắc. Không có gì thay đổi.',
   importNotJson: 'Tệp này không nguyên vẹn hoặc không phải danh sách quy tắc. Không có gì thay đổi.',
   importNotRules: 'Tệp này không chứa quy tắc của Longhaul. Không có gì thay đổi.',
