@@ -76,6 +76,38 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     }
   });
 
+  test.each(['-1294967296', '', '6 bytes'])(
+    'a length that is no number, "%s", is none: the body ends with its connection, and is cut where that breaks',
+    async (length) => {
+      for (const lanes of [1, 3]) {
+        for (const isCut of [false, true]) {
+          origin = ({ socket }) => {
+            socket.write(`HTTP/1.1 200 OK\r\nETag: "v1"\r\nContent-Length: ${length}\r\n\r\n`);
+            if (isCut) socket.write(file.subarray(0, 500_000), () => socket.resetAndDestroy());
+            else socket.end(file);
+          };
+          const { status, headers, body, broken } = await download({ lanes });
+          expect({ status, isBroken: broken !== undefined }).toEqual({ status: 200, isBroken: isCut });
+          expect(headers['content-length']).toBeUndefined();
+          if (!isCut) expect(hash(body)).toBe(hash(file));
+        }
+      }
+    },
+  );
+
+  test('a part whose length is no number is as long as its place says, or cut', async () => {
+    for (const isWhole of [true, false]) {
+      origin = ({ socket }) => {
+        const place = `Content-Range: bytes 1000-1400999/${file.length}`;
+        socket.write(`HTTP/1.1 206 Partial Content\r\nETag: "v1"\r\n${place}\r\nContent-Length: -1\r\n\r\n`);
+        socket.end(file.subarray(1000, isWhole ? 1_401_000 : 901_000));
+      };
+      const { status, body, broken } = await download({}, { range: 'bytes=1000-1400999' });
+      expect({ status, isBroken: broken !== undefined }).toEqual({ status: 206, isBroken: !isWhole });
+      if (isWhole) expect(hash(body)).toBe(hash(file.subarray(1000, 1_401_000)));
+    }
+  });
+
   test.each(['gzip', 'xchunked', 'chunked-identity', 'none;q=1'])(
     'a body in a coding that nobody undoes, "%s", is no answer',
     async (coding) => {

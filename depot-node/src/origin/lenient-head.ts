@@ -131,7 +131,8 @@ function readFields(lines: readonly string[]): Field[] {
 
 /**
  * Leaves one of what says where the body ends. Chunks count before a length (RFC 9112 section 6.3), and
- * nobody chunks twice whatever is said; the connection ends behind such an answer.
+ * nobody chunks twice whatever is said; the connection ends behind such an answer. So it does, and the body
+ * with it, where no length is a number, such as one of more than 2 GiB that a program has made negative.
  */
 function framedOnce(fields: readonly Field[]): Field[] {
   const kept = fields.flatMap((field) => (isCoding(field) ? withoutNoCodings(field) : [field]));
@@ -147,6 +148,8 @@ function framedOnce(fields: readonly Field[]): Field[] {
   };
   if (isChunked && stated.length + codings.length > 1)
     return [...kept.flatMap(once), ...(first.length ? [] : [CLOSE])];
+  if (stated.length > 0 && !stated.some((length) => NUMBER.test(length)))
+    return kept.filter((field) => !isLength(field));
   return stated.length > 1 && new Set(stated).size === 1 ? kept.flatMap(once) : kept;
 }
 
@@ -161,6 +164,7 @@ function withoutNoCodings(field: Field): Field[] {
 /** What programs write to switch chunks off, beside `identity`, which was a coding once (RFC 2616 section 3.6). */
 const NO_CODINGS = new Set(['', 'none', 'identity']);
 
+const NUMBER = /^[0-9]+$/;
 const CLOSE: Field = { name: 'Connection', value: ' close' };
 const isCoding = ({ name }: Field) => name.toLowerCase() === 'transfer-encoding';
 const isLength = ({ name }: Field) => name.toLowerCase() === 'content-length';
