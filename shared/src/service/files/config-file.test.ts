@@ -19,8 +19,43 @@ test('a bad configuration is refused with every mistake and its key', () => {
   expect(attempt).toThrow(/addresses\.allow\.0\.network:[^]*addresses\.allow\.0\.ports:/);
 });
 
-test('an empty file names what is missing', () => {
-  expect(() => checkConfig(schema, null)).toThrow(/listen:/);
+test('what is missing is said to be so, whatever it should be', () => {
+  expect(() => checkConfig(schema, null)).toThrow(/- listen: is missing\)$/);
+  const kinds = z.object({
+    kind: z.enum(['a', 'b']),
+    either: z.union([z.string(), z.number()]),
+    own: z.string({ error: 'name one' }),
+    wrong: z.string(),
+  });
+  const attempt = () => checkConfig(kinds, { wrong: 7 });
+  expect(attempt).toThrow(
+    /kind: is missing\n.*either: is missing\n.*own: name one\n.*wrong: Invalid input: expected string, received number\)$/,
+  );
+});
+
+test('of a file that is another one, only the beginning is told', () => {
+  const line = (at: number) => `user${at}:$6$${'salt'.repeat(4)}$${'hash'.repeat(20)}:19000:0:99999:7::`;
+  const other = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [line(at), null]));
+  const told = (attempt: () => unknown) => {
+    try {
+      attempt();
+    } catch (failure) {
+      return String(failure);
+    }
+    return '';
+  };
+  const unknown = told(() => checkConfig(schema, { listen: { host: '::', port: 0, ...other }, ...other }));
+  expect(unknown).toContain('- user0:$6...: there is no such key');
+  expect(unknown).toContain('- and 280 more that are no keys');
+  expect(unknown).not.toMatch(/salt|hash/);
+  expect(unknown.length).toBeLessThan(4000);
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-config-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'service.yaml');
+  writeFileSync(path, 'password: "hunter2\n');
+  const broken = told(() => readConfigFile(path, (input) => input));
+  expect(broken).toMatch(/is not YAML: .* at line [0-9]+, column [0-9]+\)$/);
+  expect(broken).not.toContain('hunter2');
 });
 
 test('ports 80 and 443 are always allowed', () => {

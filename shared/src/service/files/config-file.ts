@@ -7,6 +7,15 @@ import { checkAuthority, checkTls, type TlsMaterial } from '../tls/tls-files.ts'
 import type { TlsFiles } from './config-schemas.ts';
 import { fileReason } from './system-failure.ts';
 
+/** Keys that there are not are told up to so many of them: who has named a wrong file need not see all of it. */
+const MOST_UNKNOWN_KEYS = 20;
+/** No key is longer, nor a mistyped one. */
+const LONGEST_KEY_CHARS = 40;
+/** So much is told of what is longer. */
+const CUT_KEY_CHARS = 8;
+/** What the validator says, in its own words, of a value that is not of the kind it should be. */
+const OF_VALUE = /^Invalid (?:input|option)/;
+
 /** A configuration with the folder that the paths in it are relative to. */
 export interface ConfigFile<Config> {
   readonly config: Config;
@@ -41,7 +50,7 @@ export function readConfigFile<Config>(path: string, check: (input: unknown) => 
 export function checkConfig<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input ?? {});
   if (result.success) return result.data;
-  throw configInvalid(result.error.issues.flatMap(describeIssue));
+  throw configInvalid(result.error.issues.flatMap((issue) => describeIssue(issue, input)));
 }
 
 /**
@@ -89,12 +98,32 @@ function configInvalid(mistakes: readonly string[]): LonghaulError {
   return new LonghaulError('config-invalid', { detail: mistakes.map((line) => `\n  - ${line}`).join('') });
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string[] {
-  const path = issue.path.map(String);
+function describeIssue(issue: z.core.$ZodIssue, input: unknown): string[] {
+  const path = issue.path.map((key) => nameOf(String(key)));
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${[...path, key].join('.')}: there is no such key`);
+    const listed = issue.keys.slice(0, MOST_UNKNOWN_KEYS).map((key) => [...path, nameOf(key)].join('.'));
+    const more = issue.keys.length - listed.length;
+    const lines = listed.map((key) => `${key}: there is no such key`);
+    return more > 0 ? [...lines, `and ${more} more that are no keys`] : lines;
   }
-  return [`${path.length > 0 ? path.join('.') : 'the whole file'}: ${issue.message}`];
+  const isMissing = path.length > 0 && OF_VALUE.test(issue.message) && isUndefinedAt(input ?? {}, issue.path);
+  return [
+    `${path.length > 0 ? path.join('.') : 'the whole file'}: ${isMissing ? 'is missing' : issue.message}`,
+  ];
+}
+
+/** A key as it is told: what is far too long for one may be a line of another file, with what is secret in it. */
+function nameOf(key: string): string {
+  return key.length <= LONGEST_KEY_CHARS ? key : `${key.slice(0, CUT_KEY_CHARS)}...`;
+}
+
+function isUndefinedAt(input: unknown, path: readonly PropertyKey[]): boolean {
+  let value = input;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return false;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value === undefined;
 }
 
 function readText(path: string): string {
@@ -112,7 +141,9 @@ function parseYaml(text: string, path: string): unknown {
   try {
     return parse(text);
   } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: `${path} is not YAML: ${reasonOf(cause)}`, cause });
+    // What stands in that place follows, and may be secret where this is another file.
+    const reason = reasonOf(cause).replace(/:?\n[^]*$/, '');
+    throw new LonghaulError('config-invalid', { detail: `${path} is not YAML: ${reason}`, cause });
   }
 }
 
