@@ -293,7 +293,8 @@ test.each([
   const child = spawn(process.execPath, [MAIN, '--config', await configFile(CONFIG)]);
   const [code, stderr, stdout] = await Promise.all([exitOf(child), text(child.stderr), text(child.stdout)]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/stateDir: .*(damaged|signing key|enrolment secret)/);
+  expect(stderr).toMatch(/^longhaul-master: state-damaged: .*\(stateDir\).*restore it from a copy/);
+  expect(stderr).toContain(`(${name}`);
   expect(stdout).toBe('');
   expect(await readFile(join(state, name), 'utf8')).toBe(content);
 });

@@ -703,6 +703,12 @@ export const ERRORS = {
     false,
     'The state folder, or a file in it, cannot be used: give it to the account of the service, make room, or choose another one (stateDir).',
   ),
+  'state-damaged': entry(
+    0,
+    'depot',
+    false,
+    'A file that the service keeps in its state folder (stateDir) is damaged, and is left as it is: restore it from a copy, or do what is said beside its name.',
+  ),
   'state-in-use': entry(
     0,
     'depot',

@@ -46,8 +46,9 @@ describe('a registry file', () => {
 
   test('that is damaged is named, not overwritten', async () => {
     await writeFile(join(stateDir, 'depots.json'), '{"depots":[{}]}');
-    await expect(new FileDepotStore(openStateFolder(stateDir)).load()).rejects.toThrow(
-      /depots\.json is damaged/,
-    );
+    await expect(new FileDepotStore(openStateFolder(stateDir)).load()).rejects.toMatchObject({
+      code: 'state-damaged',
+      message: expect.stringMatching(/\(stateDir\).*restore it .*\(depots\.json; .*move it away/) as string,
+    });
   });
 });

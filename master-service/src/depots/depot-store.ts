@@ -68,7 +68,7 @@ const fileSchema = z.object({
   ),
 });
 
-/** Keeps the registry as one JSON file in the state folder. `load` throws `config-invalid` for a damaged file. */
+/** Keeps the registry as one JSON file in the state folder. `load` throws `state-damaged`. */
 export class FileDepotStore implements DepotStore {
   readonly #state: StateFolder;
 
@@ -82,7 +82,8 @@ export class FileDepotStore implements DepotStore {
     try {
       return fileSchema.parse(JSON.parse(text)).depots;
     } catch (cause) {
-      throw new LonghaulError('config-invalid', { detail: `stateDir: ${FILE} is damaged`, cause });
+      const detail = `${FILE}; where there is no copy move it away: depots register again`;
+      throw new LonghaulError('state-damaged', { detail, cause });
     }
   }
 

@@ -76,7 +76,7 @@ export class EnrolmentBook {
     facts.store.watch(JOIN_TOKEN_USED, (now) => this.#refuseBoth(now?.key));
   }
 
-  /** Reads what earlier runs have kept. Throws `config-invalid` where that is damaged. */
+  /** Reads what earlier runs have kept. Throws `state-damaged`. */
   load(nowMs: number): void {
     // What another one has told stays what that one has told: if each master said all again, there would soon
     // be no room for it.

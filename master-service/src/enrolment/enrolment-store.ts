@@ -31,8 +31,8 @@ export interface EnrolmentStore {
 }
 
 /**
- * Keeps them as one JSON file in the state folder. `load` throws `config-invalid` for a damaged file: without
- * it, revoked keys would count again.
+ * Keeps them as one JSON file in the state folder. `load` throws `state-damaged`: without it,
+ * revoked keys would count again.
  */
 export class FileEnrolmentStore implements EnrolmentStore {
   readonly #state: StateFolder;
@@ -53,8 +53,8 @@ export class FileEnrolmentStore implements EnrolmentStore {
       }
       return facts;
     } catch (cause) {
-      const detail = `stateDir: ${FILE} is damaged: restore it from a copy, or copy another master's; without it revoked keys would count again`;
-      throw new LonghaulError('config-invalid', { detail, cause });
+      const detail = `${FILE}; where there is no copy take another master's: without it revoked keys would count again`;
+      throw new LonghaulError('state-damaged', { detail, cause });
     }
   }
 

@@ -16,14 +16,14 @@ export interface MasterKeys {
 
 /**
  * Reads the signing key and the enrolment secret from the state folder; the first start makes them. Throws
- * `config-invalid` where one of them is damaged, and on I/O errors.
+ * `state-damaged` where one of them is damaged, and on I/O errors.
  */
 export function loadMasterKeys(state: StateFolder): MasterKeys {
   const pem = state.readOrMake(SIGNING_KEY_FILE, () => generateSigningKey().toPem());
   const makeSecret = () => `${randomBytes(SECRET_BYTES).toString('base64url')}\n`;
   const enrolmentSecret = state.readOrMake(ENROLMENT_SECRET_FILE, makeSecret).trim();
   if (enrolmentSecret.length < SECRET_BYTES) {
-    throw new LonghaulError('config-invalid', { detail: 'stateDir: the enrolment secret is damaged' });
+    throw new LonghaulError('state-damaged', { detail: ENROLMENT_SECRET_FILE });
   }
-  return { signingKey: parseSigningKey(pem), enrolmentSecret };
+  return { signingKey: parseSigningKey(pem, SIGNING_KEY_FILE), enrolmentSecret };
 }

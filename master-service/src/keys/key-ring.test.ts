@@ -193,7 +193,7 @@ test('a key that an operator has put there is renewed when its time comes, howev
 
 test('damaged keys stop the start and are kept', async () => {
   await writeFile(join(dir, 'signing-keys.json'), '{"version":1,"current":');
-  expect(open).toThrow(/signing-keys\.json is damaged/);
+  expect(open).toThrow(/damaged.*\(signing-keys\.json\)/);
   expect(await readFile(join(dir, 'signing-keys.json'), 'utf8')).toBe('{"version":1,"current":');
 });
 

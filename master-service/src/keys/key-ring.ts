@@ -71,7 +71,7 @@ export class KeyRing implements Signer {
   constructor(init: KeyRingInit) {
     this.#init = init;
     const ring = readRing(init.state);
-    const next = ring?.nextPem === undefined ? undefined : parseSigningKey(ring.nextPem);
+    const next = ring?.nextPem === undefined ? undefined : parseSigningKey(ring.nextPem, RING_FILE);
     this.#current = init.first;
     this.#isKept = ring?.current.keyId === init.first.keyId;
     if (ring?.current.keyId === init.first.keyId) {
@@ -198,6 +198,6 @@ function readRing(state: StateFolder | undefined): Ring | undefined {
   const text = state?.read(RING_FILE);
   if (text === undefined) return undefined;
   const ring = ringSchema.safeParse(parseJson(text)).data;
-  if (!ring) throw new LonghaulError('config-invalid', { detail: `stateDir: ${RING_FILE} is damaged` });
+  if (!ring) throw new LonghaulError('state-damaged', { detail: RING_FILE });
   return ring;
 }

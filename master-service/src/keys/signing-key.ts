@@ -14,9 +14,9 @@ export function generateSigningKey(): SigningKey {
   return withId(generateKeyPair());
 }
 
-/** Reads a key that `toPem` gave; throws `config-invalid` for anything else. */
-export function parseSigningKey(pem: string): SigningKey {
-  return withId(parseKeyPair(pem, 'stateDir: the signing key'));
+/** Reads a key that `toPem` gave; throws `state-damaged` with the `file` that it was in for anything else. */
+export function parseSigningKey(pem: string, file: string): SigningKey {
+  return withId(parseKeyPair(pem, file));
 }
 
 /** One key as depots get it in their directory. */

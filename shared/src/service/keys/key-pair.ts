@@ -40,15 +40,15 @@ export function keyPairOf(seed: Uint8Array): KeyPair {
   return keyPair(createPrivateKey({ key, format: 'der', type: 'pkcs8' }));
 }
 
-/** Reads a key pair that `toPem` gave; throws `config-invalid` that calls it `name` for anything else. */
-export function parseKeyPair(pem: string, name: string): KeyPair {
+/** Reads a key pair that `toPem` gave; throws `state-damaged` with the `file` that it was in for anything else. */
+export function parseKeyPair(pem: string, file: string): KeyPair {
   try {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return keyPair(key);
   } catch (cause) {
-    throw new LonghaulError('config-invalid', { detail: `${name} is damaged`, cause });
+    throw new LonghaulError('state-damaged', { detail: file, cause });
   }
-  throw new LonghaulError('config-invalid', { detail: `${name} is not an Ed25519 key` });
+  throw new LonghaulError('state-damaged', { detail: `${file}: not an Ed25519 key` });
 }
 
 /** Public keys that are kept parsed: those of depots, each of which is heard every second. */
