@@ -17,9 +17,9 @@ afterEach(() => {
 });
 
 /** A server that refuses every request with this code; gives its port. */
-async function refusing(code: ErrorCode, refused: Refused = {}): Promise<number> {
+async function refusing(code: ErrorCode, refused: Refused = {}, masterUrl?: string): Promise<number> {
   server = createServer((request, response) =>
-    answerRefusal(request, response, new LonghaulError(code), refused),
+    answerRefusal(request, response, new LonghaulError(code), refused, masterUrl),
   );
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -50,7 +50,7 @@ describe('every refusal', () => {
     expect(helpPage()).toContain(`id="${code}"`);
 
     const text = await rawGet(port, '/get/https/evil.example/x');
-    expect(text.body).toBe(`${code}: ${message}\nHelp: /help#${code}\n`);
+    expect(text.body, 'no address that only a browser could go to').toBe(`${code}: ${message}\n`);
 
     const json = await rawGet(port, '/v1/plans');
     const answer = errorAnswerSchema.parse(JSON.parse(json.body));
@@ -62,6 +62,12 @@ describe('every refusal', () => {
     }
     expect((await rawRequest(port, 'HEAD /get/x HTTP/1.1', HTML)).body).toBe('');
   });
+});
+
+test('the text of a refusal names the help where the master knows its own address', async () => {
+  const port = await refusing('not-found', {}, 'https://get.example');
+  const { body } = await rawGet(port, '/get/https/evil.example/x');
+  expect(body).toBe(`not-found: ${ERRORS['not-found'].message}\nHelp: https://get.example/help#not-found\n`);
 });
 
 describe('the page of a refusal', () => {

@@ -56,5 +56,7 @@ function refusalBody(
   if (headers.accept?.includes('text/html')) {
     return { type: 'text/html; charset=utf-8', body: refusalPage(url, error, refused) };
   }
-  return { type: 'text/plain; charset=utf-8', body: `${code}: ${message}\nHelp: ${masterUrl}/${help}\n` };
+  // No tool goes to an address without a host, and the host of a request is whatever its sender says.
+  const helpLine = masterUrl === '' ? '' : `Help: ${masterUrl}/${help}\n`;
+  return { type: 'text/plain; charset=utf-8', body: `${code}: ${message}\n${helpLine}` };
 }
