@@ -86,3 +86,12 @@ test('a damaged key file stops a depot, stays as it is, and the refusal says wha
   ]);
   expect(readFileSync(join(folder, 'depot-key.pem'), 'utf8')).toBe('no key');
 });
+
+test.each(['zzz', 'longhaul-join-1.short', 'longhaul-join-1.'])(
+  'a token that is none (%j) cannot be taken back, and the refusal says what can',
+  (token) => {
+    const asked = run('master', ['revoke-token', '--config', 'unread.yaml', '--token', token]);
+    expect([asked.status, asked.stdout]).toEqual([2, '']);
+    expect(asked.stderr).toMatch(/--token must be the whole token, or its id as list-tokens tells it/);
+  },
+);

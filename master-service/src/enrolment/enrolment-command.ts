@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { DEPOT_ID, formatJoinToken } from '@longhaul/shared';
+import { DEPOT_ID, formatJoinToken, JOIN_TOKEN_ID } from '@longhaul/shared';
 import {
   commandLineWrong,
   openStateFolder,
@@ -39,33 +39,32 @@ export async function runEnrolment(
   const asked = readCommandLine(args, ['config', 'site', 'depot', 'hours', 'token'], ['config']);
   if (asked.kind !== 'run') return false;
   const { values } = asked;
+  const token = command === 'revoke-token' ? idOf(values.token) : undefined;
   const { config, baseDir } = readConfigFile(values.config, readMasterConfig);
   const keys = loadMasterKeys(openStateFolder(resolve(baseDir, config.stateDir)));
   const ask = (request: EnrolmentRequest) => askOwnMaster(config, keys, request);
   const site = named('--site', values.site) ?? config.bus?.site ?? config.prefixes.site;
   const depot = named('--depot', values.depot);
   if (command === 'create-token') {
-    const { token, publicKey } = newJoinToken(overlayKeyOf(keys.enrolmentSecret).publicKey);
+    const { token: made, publicKey } = newJoinToken(overlayKeyOf(keys.enrolmentSecret).publicKey);
     const lifeMs = hours(values.hours) * HOUR_MS;
     const described = {
-      id: token.id,
+      id: made.id,
       publicKey,
       lifeMs,
       ...(site ? { site } : {}),
       ...(depot ? { depot } : {}),
     };
     await ask({ do: 'create-token', token: described });
-    write(`${formatJoinToken(token)}\n`);
+    write(`${formatJoinToken(made)}\n`);
   } else if (command === 'list-tokens') {
     const { tokens } = await ask({ do: 'list-tokens' });
     for (const { id, state, until, usedBy, ...bound } of tokens) {
       const whom = [`site ${bound.site ?? 'any'}`, `depot ${usedBy ?? bound.depot ?? 'any new one'}`];
       write(`${id}  ${state.padEnd(7)}  until ${until}  ${whom.join('  ')}\n`);
     }
-  } else if (command === 'revoke-token') {
-    if (values.token === undefined) throw commandLineWrong('--token is missing');
-    // Who has only the whole token at hand need not know which part of it is the id.
-    await ask({ do: 'revoke-token', token: values.token.split('.')[1] ?? values.token });
+  } else if (token !== undefined) {
+    await ask({ do: 'revoke-token', token });
     write('revoked\n');
   } else {
     if (depot === undefined) throw commandLineWrong('--depot is missing');
@@ -73,6 +72,14 @@ export async function runEnrolment(
     write('revoked\n');
   }
   return true;
+}
+
+/** Who has only the whole token at hand need not know which part of it is the id. */
+function idOf(token: string | undefined): string {
+  if (token === undefined) throw commandLineWrong('--token is missing');
+  const id = token.trim().split('.')[1] ?? token.trim();
+  if (JOIN_TOKEN_ID.test(id)) return id;
+  throw commandLineWrong('--token must be the whole token, or its id as list-tokens tells it');
 }
 
 function named(option: string, value: string | undefined): string | undefined {
