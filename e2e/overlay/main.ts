@@ -16,6 +16,15 @@ const HOST = '127.0.0.1';
 const DEFAULT_PORT = 8470;
 const SAMPLE_BYTES = 32 * 1024 * 1024;
 const SAMPLE_NAME = 'sample.bin';
+const USAGE = `Usage: npm start -- [--port <number>] [--state <folder>]
+
+Runs an overlay on this machine's loopback: an origin with a sample to download, a master and three depots.
+
+Options:
+  --port <number>   the first of five ports, or 0 for any that are free (${DEFAULT_PORT}, or LONGHAUL_PORT)
+  --state <folder>  what the services keep, and the add-on to try (.longhaul, or LONGHAUL_STATE)
+  -h, --help        this text
+`;
 let origin: OriginServer | undefined;
 let overlay: Overlay | undefined;
 let stopping = false;
@@ -34,7 +43,12 @@ try {
 }
 
 async function start(): Promise<void> {
-  const { port, stateDir } = readOptions();
+  const options = readOptions();
+  if (!options) {
+    process.stdout.write(USAGE);
+    process.exit(0);
+  }
+  const { port, stateDir } = options;
   const at = (offset: number) => (port === 0 ? 0 : port + offset);
   const sample = sampleBytes(SAMPLE_BYTES, 1);
   process.stdout.write('Starting an overlay on loopback ...\n');
@@ -82,13 +96,16 @@ async function start(): Promise<void> {
     process.stdout.write(`${usage(ready.master, sampleUrl, extension)}ready ${JSON.stringify(ready)}\n`);
 }
 
-function readOptions(): { port: number; stateDir: string } {
+/** What the command line asks for; `undefined` where it only asks what it may. */
+function readOptions(): { port: number; stateDir: string } | undefined {
   const { values } = parseArgs({
     options: {
+      help: { type: 'boolean', short: 'h' },
       port: { type: 'string', default: process.env.LONGHAUL_PORT ?? String(DEFAULT_PORT) },
       state: { type: 'string', default: process.env.LONGHAUL_STATE ?? join(root, '.longhaul') },
     },
   });
+  if (values.help) return undefined;
   const port = Number(values.port);
   if (!/^[0-9]+$/.test(values.port) || port > 65_531) {
     throw new LonghaulError('config-invalid', {

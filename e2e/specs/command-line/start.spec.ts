@@ -97,6 +97,13 @@ trustedCaFiles: [${config}]
     expect(result.output).toContain(key);
 });
 
+test('npm start says what may be asked of it, and starts nothing then', async () => {
+  const result = await runProgram('npm', ['start', '--', '--help'], root);
+  expect(result.code).toBe(0);
+  expect(result.output).toContain('Usage: npm start -- [--port <number>]');
+  expect(result.output).not.toContain('Starting');
+});
+
 test('npm start refuses ports that are none, in one sentence', async () => {
   const result = await runProgram('npm', ['start', '--', '--port', 'many', '--state', state], root);
   expect(result.code).toBe(1);
