@@ -792,11 +792,18 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     },
   );
 
-  test.each([202, 406, 429, 503])(
-    "an origin's %i may be for a depot of whom many ask: who names no version is led to the origin, who does is told it",
-    async (status) => {
+  test.each([
+    [202, {}],
+    [406, {}],
+    [429, {}],
+    [503, {}],
+    [202, { 'x-amzn-waf-action': 'challenge' }],
+    [405, { 'x-amzn-waf-action': 'captcha' }],
+  ])(
+    "an origin's %i (%j) may be for a depot of whom many ask: who names no version is led to the origin, who does is told it",
+    async (status, said) => {
       origin = (_asked, answer) => {
-        answer.writeHead(status, { 'Content-Length': 2, 'Retry-After': '7' }).end('no');
+        answer.writeHead(status, { ...said, 'Content-Length': 2, 'Retry-After': '7' }).end('no');
       };
       for (const [range, lanes] of [
         [undefined],

@@ -15,6 +15,7 @@ import {
 import { EarlyBytes } from '../legs/early-bytes.ts';
 import type { ChainTarget, OpenNextLeg } from '../legs/next-leg.ts';
 import { isHiddenName } from '../names/hidden-name.ts';
+import { isChallenge } from '../origin/challenge.ts';
 import type { AskedTimes, OriginRequest } from '../origin/conversation.ts';
 import { busyOrigin } from '../origin/joined-part.ts';
 import { type OriginAnswer, OriginConnection } from '../origin/origin-connection.ts';
@@ -245,8 +246,8 @@ export class Fetcher {
         return mayAskItself && failure instanceof SilentOrigin;
       },
       onOvertaken: ({ chain }) => book.noteFailure(chain),
-      // A 202 is no file either: what other addresses get may be.
-      isPoor: ({ head: { statusCode } }) => statusCode === 202 || statusCode >= 400,
+      // What other addresses get may be a file.
+      isPoor: ({ head }) => isChallenge(head) || head.statusCode >= 400,
       isOfChoice: ({ head }, route) => {
         if (mayAskItself || !busyOrigin(head)) return false;
         book.noteFailure(route.chain);

@@ -4,6 +4,7 @@ import { isFromBeginning, mayBeLed, onlyLooks } from '../../door/asked-part.ts';
 import { headersToClient, ownHeaders } from '../../door/client-headers.ts';
 import type { Job } from '../../jobs/job-memory.ts';
 import { firstByteOf } from '../../origin/asked-range.ts';
+import { isChallenge } from '../../origin/challenge.ts';
 import { readRetryAfter } from '../../origin/joined-part.ts';
 import { type AnswerHead, type Part, readContentRange, readPart } from '../../origin/representation.ts';
 import { dispositionFor, isNamedAlike } from './download-name.ts';
@@ -23,11 +24,10 @@ const OF_THE_BLOCK = new Set([
  */
 const OF_WHO_ASKS = new Set([403, 451]);
 /**
- * What it says to those who ask too often, or who look like a program: of one depot's address many clients
- * ask. They wait with what they have. A 202 is no file: it is how Amazon's firewall says that
- * (https://docs.aws.amazon.com/waf/latest/APIReference/API_ChallengeAction.html), and programs take it for one.
+ * What it says to those who ask too often, or who look like a program, beside a challenge: of one depot's
+ * address many clients ask. They wait with what they have.
  */
-const OF_HOW_MANY_ASK = new Set([202, 406, 429, 503]);
+const OF_HOW_MANY_ASK = new Set([406, 429, 503]);
 /** What an origin may answer to a client that goes on with a download. */
 const RESUME_ANSWERS = new Set([200, 206, 304, 412, 416]);
 
@@ -120,7 +120,7 @@ export function answerHeaders(
 export function mayGiveClient(request: IncomingMessage, head: AnswerHead, job: Job): boolean {
   if (job.hasWorked || onlyLooks(request)) return false;
   if (OF_WHO_ASKS.has(head.statusCode)) return true;
-  if (OF_HOW_MANY_ASK.has(head.statusCode)) return mayBeLed(request);
+  if (isChallenge(head) || OF_HOW_MANY_ASK.has(head.statusCode)) return mayBeLed(request);
   return isFromBeginning(request) && (isPage(request, head) || isCompressedForClient(request, head));
 }
 
