@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type DepotEntry, depotBaseUrl, originHref } from '@longhaul/shared';
-import { authorityOf, DepotSources, type StateFolder } from '@longhaul/shared/service';
+import { authorityOf, DepotSources, FailedChecks, type StateFolder } from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
 import { AddressChallenges } from './directory/address-challenges.ts';
@@ -23,7 +23,6 @@ import type { Observe } from './plane/events.ts';
 import { createDial } from './sockets/dial.ts';
 import type { LegSockets } from './sockets/leg-sockets.ts';
 import { Trust } from './sockets/trust.ts';
-import { FailedChecks } from './tickets/failed-checks.ts';
 import { type OpenTicket, TicketGate } from './tickets/ticket-gate.ts';
 import type { TlsEnding } from './tls/tls-ending.ts';
 

@@ -7,11 +7,10 @@ import {
   formatChallengeWord,
   ok,
 } from '@longhaul/shared';
-import { generateKeyPair } from '@longhaul/shared/service';
+import { FailedChecks, generateKeyPair } from '@longhaul/shared/service';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fetchRaw } from '../testing/fetch-raw.ts';
 import { startTestOverlay } from '../testing/overlay.ts';
-import { FailedChecks } from '../tickets/failed-checks.ts';
 import { AddressChallenges } from './address-challenges.ts';
 
 const CHALLENGE = 'c'.repeat(43);

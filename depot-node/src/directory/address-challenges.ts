@@ -11,9 +11,8 @@ import {
   type Result,
   refuse,
 } from '@longhaul/shared';
-import type { VerifySignature } from '@longhaul/shared/service';
+import type { FailedChecks, VerifySignature } from '@longhaul/shared/service';
 import type { Identity } from '../identity.ts';
-import type { FailedChecks } from '../tickets/failed-checks.ts';
 import { whyNotMasters } from './masters-word.ts';
 
 /**

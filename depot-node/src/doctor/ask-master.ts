@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { depotBaseUrl, type RegisterRequest, type TrialAnswer } from '@longhaul/shared';
-import { awaitAnswer, openStateFolder, request } from '@longhaul/shared/service';
+import { awaitAnswer, FailedChecks, openStateFolder, request } from '@longhaul/shared/service';
 import type { DepotFiles } from '../config-file.ts';
 import { AddressChallenges } from '../directory/address-challenges.ts';
 import { MasterClient } from '../directory/master-client.ts';
@@ -12,7 +12,6 @@ import { createDial, type Dial } from '../sockets/dial.ts';
 import { createListener, listen } from '../sockets/listener.ts';
 import { ListenerCertificate } from '../sockets/listener-certificate.ts';
 import { Trust } from '../sockets/trust.ts';
-import { FailedChecks } from '../tickets/failed-checks.ts';
 
 /** A master answers from memory; what takes longer than this is not going to come. */
 const ANSWER_TIMEOUT_MS = 5000;

@@ -1,7 +1,7 @@
 import { issueTicket } from '@longhaul/shared';
-import { generateKeyPair, type VerifySignature } from '@longhaul/shared/service';
+import { FailedChecks, generateKeyPair, type VerifySignature } from '@longhaul/shared/service';
 import { describe, expect, test } from 'vitest';
-import { FailedChecks } from './failed-checks.ts';
+
 import { TicketGate } from './ticket-gate.ts';
 
 const master = generateKeyPair();

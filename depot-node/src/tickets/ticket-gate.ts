@@ -7,8 +7,7 @@ import {
   type TicketClaims,
   verifyTicket,
 } from '@longhaul/shared';
-import type { VerifySignature } from '@longhaul/shared/service';
-import type { FailedChecks } from './failed-checks.ts';
+import type { FailedChecks, VerifySignature } from '@longhaul/shared/service';
 
 interface TicketGateComponents {
   /** The same function for as long as the key is the same. */

@@ -1,5 +1,6 @@
 /** What master and depots have in common as services: the second entry of this package, with Node's built-ins. */
 export * from './bounds/checks.ts';
+export * from './bounds/failed-checks.ts';
 export * from './bounds/fair-map.ts';
 export * from './bounds/fair-room.ts';
 export * from './bounds/hourly-budget.ts';

@@ -1,5 +1,6 @@
-import { clientAddress, clientPrefix } from '@longhaul/shared';
-import { HourlyBudget, LruMap } from '@longhaul/shared/service';
+import { clientAddress, clientPrefix } from '../../address-policy.ts';
+import { HourlyBudget } from './hourly-budget.ts';
+import { LruMap } from './lru-map.ts';
 
 /**
  * Tickets of one client in an hour whose signature turns out wrong, a quarter of them at once: each costs a
