@@ -181,7 +181,7 @@ export function createDepot(init: DepotInit): Depot {
     depots: () => member.directory.depots,
     proofs: member.proofs,
     checker: member.checker,
-    ensureKnown: member.ensureKnown,
+    ensureCallerKnown: member.ensureCallerKnown,
     fromDepot: member.noteDepot,
     isBusy: () => jobs.isMoving,
     report: () => void member.membership.tell(),
@@ -225,8 +225,8 @@ export function createDepot(init: DepotInit): Depot {
     answerChallenge: member.answerChallenge,
     takeNotice: paths.takeNotice,
     prepareWay: paths.prepareWay,
-    answerLegs: (target) => {
-      const jobId = member.readLegsQuestion(target);
+    answerLegs: (target, clientAddress) => {
+      const jobId = member.readLegsQuestion(target, clientAddress);
       return jobId.ok ? ok({ id: config.id, legs: plane.legs.of(jobId.value) }) : jobId;
     },
     noteGreeting: (socket) => sampler.noteGreeting(socket),

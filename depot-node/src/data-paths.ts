@@ -128,8 +128,8 @@ export function createDataPaths({ config, plane, jobs, member, standingPatienceM
       fromDepot: member.noteDepot,
     }),
     /** Takes a master's notice that a connection to another depot will be needed. */
-    takeNotice: (target: string): Result<void> => {
-      const next = member.readNotice(target);
+    takeNotice: (target: string, clientAddress: string): Result<void> => {
+      const next = member.readNotice(target, clientAddress);
       if (!next.ok) return next;
       nextLegs.prepare(next.value);
       return ok(undefined);

@@ -130,12 +130,16 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const notices = new PlanNotices({
     ownId: config.id,
     masterKey,
+    failedChecks,
     isKnown: (id) => directory.depot(id) !== undefined,
     nowMs,
   });
   // A plan may name a depot that has registered since this one's last heartbeat.
   const ensureKnown = async (id: string) => {
     if (!directory.depot(id)) await membership.refetch('depot');
+  };
+  const ensureCallerKnown = async (id: string) => {
+    if (!directory.depot(id)) await membership.refetch('caller');
   };
   const macs = new PairMacs({ identity, publicKeyOf: (id) => directory.depot(id)?.publicKey });
 
@@ -161,8 +165,9 @@ export function createOverlayMember(init: OverlayMemberInit) {
     dial,
     trust,
     proofs: new ProofMaker({ identity, macs, nowMs }),
-    checker: new ProofChecker({ depotKey: (id) => directory.depotKey(id), macs, nowMs }),
+    checker: new ProofChecker({ depotKey: (id) => directory.depotKey(id), macs, failedChecks, nowMs }),
     ensureKnown,
+    ensureCallerKnown,
     findDepot: async (id: string) => {
       await ensureKnown(id);
       return directory.depot(id);
@@ -187,14 +192,15 @@ export function createOverlayMember(init: OverlayMemberInit) {
     answerChallenge: (target: string, clientAddress: string, word: string | undefined) =>
       challenges.answer(target, clientAddress, word),
     /** Reads a notice of a plan: to which depot a connection will be needed. */
-    readNotice: (target: string) => notices.read(target),
+    readNotice: (target: string, from: string) => notices.read(target, from),
     /** Reads a notice that a client is about to come. */
-    readWayNotice: (target: string) => notices.readWay(target),
+    readWayNotice: (target: string, from: string) => notices.readWay(target, from),
     /** Reads a master's question what the connections of a job do: gives its id. */
-    readLegsQuestion: (target: string) =>
-      readLegsQuestion(target, {
+    readLegsQuestion: (target: string, from: string) =>
+      readLegsQuestion(target, from, {
         ownId: config.id,
         masterKey,
+        failedChecks,
         nowMs,
       }),
     /** The port that others dial, once the depot listens. */

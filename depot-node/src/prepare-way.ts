@@ -10,7 +10,7 @@ interface PrepareWayComponents {
   readonly jobs: Pick<JobTable, 'untimely' | 'knows' | 'fullFor'>;
   readonly fetcher: Pick<Fetcher, 'prepare'>;
   /** Reads a notice of a master. */
-  readonly readNotice: (target: string) => Result<WayNotice>;
+  readonly readNotice: (target: string, from: string) => Result<WayNotice>;
 }
 
 /**
@@ -32,8 +32,8 @@ export function createPrepareWay({ ownId, gate, jobs, fetcher, readNotice }: Pre
     );
   };
 
-  return async (target: string): Promise<Result<void>> => {
-    const notice = readNotice(target);
+  return async (target: string, from: string): Promise<Result<void>> => {
+    const notice = readNotice(target, from);
     if (!notice.ok) return notice;
     const ticket = await gate.open(notice.value.ticket);
     if (ticket.ok && isOfUse(ticket.value, notice.value))

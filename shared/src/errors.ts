@@ -185,6 +185,12 @@ export const ERRORS = {
     true,
     'Too many tickets from your address or network were forged or damaged, so none is looked at there: wait a minute, then try again.',
   ),
+  'signature-checks-spent': entry(
+    429,
+    'way',
+    true,
+    'Too many signatures from your address or network were wrong, so none is looked at there: wait a minute, then try again.',
+  ),
   'ticket-not-yet-valid': entry(
     403,
     'client',

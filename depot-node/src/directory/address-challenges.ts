@@ -11,9 +11,8 @@ import {
   type Result,
   refuse,
 } from '@longhaul/shared';
-import type { FailedChecks, VerifySignature } from '@longhaul/shared/service';
 import type { Identity } from '../identity.ts';
-import { whyNotMasters } from './masters-word.ts';
+import { checkMastersWord, type MastersWordComponents } from './masters-word.ts';
 
 /**
  * Answers in a minute to one client network (/24 or /48), to one address of a depot or master, and to one key
@@ -24,18 +23,14 @@ const ANSWERS_PER_MINUTE = 60;
 const NETWORKS_PER_MINUTE = 1_000;
 const MINUTE_MS = 60_000;
 
-interface AddressChallengesComponents {
+interface AddressChallengesComponents extends MastersWordComponents {
   readonly identity: Identity;
   /** Where this depot is registered. */
   readonly place: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
-  readonly masterKey: (keyId: string) => VerifySignature | undefined;
   /** Whether an address is a depot's or a master's. */
   readonly isOwn: (address: string) => boolean;
   /** Takes note that a master asks from an address. */
   readonly noteMaster: (address: string) => void;
-  /** Bounds the words of masters that turn out to be none. */
-  readonly failedChecks: Pick<FailedChecks, 'hasRoomFor' | 'note'>;
-  readonly nowMs: () => number;
 }
 
 /**
@@ -101,13 +96,11 @@ export class AddressChallenges {
    * none, or too many were none.
    */
   #mastersKey(address: string, challenge: string, text: string): string | undefined {
-    const { identity, failedChecks } = this.#components;
     const word = parseChallengeWord(text);
-    if (!word || !failedChecks.hasRoomFor(address)) return undefined;
-    const signed = { ...word, text: challengeText(identity.id, challenge, word.timeMs) };
-    if (whyNotMasters(signed, this.#components) === undefined) return word.keyId;
-    failedChecks.note(address);
-    return undefined;
+    if (!word) return undefined;
+    const signed = challengeText(this.#components.identity.id, challenge, word.timeMs);
+    const checked = checkMastersWord({ ...word, what: 'the word', text: signed }, address, this.#components);
+    return checked.ok ? word.keyId : undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import {
   legsText,
   type NeighbourLeg,
 } from '@longhaul/shared';
-import { generateKeyPair } from '@longhaul/shared/service';
+import { FailedChecks, generateKeyPair } from '@longhaul/shared/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchRaw } from '../testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
@@ -14,7 +14,10 @@ import { readLegsQuestion } from './legs-question.ts';
 const NOW = 1_795_000_000_000;
 const key = generateKeyPair();
 const masterKey = (keyId: string) => (keyId === 'k' ? key.verify : undefined);
-const read = (target: string) => readLegsQuestion(target, { ownId: 'd1', masterKey, nowMs: () => NOW });
+const nowMs = () => NOW;
+const failedChecks = new FailedChecks({ isOwn: () => false, nowMs });
+const read = (target: string, from = '192.0.2.1') =>
+  readLegsQuestion(target, from, { ownId: 'd1', masterKey, failedChecks, nowMs });
 const signed = ({ to = 'd1', jobId = 'job-1', timeMs = NOW, keyId = 'k', by = key } = {}) => {
   const signature = encodeBase64url(by.sign(legsText(to, { jobId, timeMs })));
   return formatLegsTarget({ jobId, timeMs, keyId, signature });
@@ -35,6 +38,17 @@ describe('a question for legs', () => {
     ['that is none', '/.well-known/longhaul-legs?job=job-1'],
   ])('%s is refused', (_, target) => {
     expect(read(target)).toMatchObject({ ok: false, error: { code: 'bad-request' } });
+  });
+
+  test('is not looked at where too many were forged', () => {
+    const forged = signed({ by: generateKeyPair() });
+    const codes = Array.from({ length: 400 }, () => {
+      const asked = read(forged, '198.51.100.7');
+      return asked.ok ? 'ok' : asked.error.code;
+    });
+    expect(codes.filter((code) => code === 'bad-request')).toHaveLength(300);
+    expect(codes.at(-1)).toBe('signature-checks-spent');
+    expect(read(signed(), '198.51.100.77')).toEqual({ ok: true, value: 'job-1' });
   });
 });
 

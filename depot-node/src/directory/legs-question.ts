@@ -1,21 +1,23 @@
-import { legsText, ok, parseLegsTarget, type Result, refuse } from '@longhaul/shared';
-import type { VerifySignature } from '@longhaul/shared/service';
-import { whyNotMasters } from './masters-word.ts';
+import { legsText, ok, parseLegsTarget, type Result } from '@longhaul/shared';
+import { checkMastersWord, type MastersWordComponents } from './masters-word.ts';
 
-interface LegsQuestionComponents {
+interface LegsQuestionComponents extends MastersWordComponents {
   readonly ownId: string;
-  readonly masterKey: (keyId: string) => VerifySignature | undefined;
-  readonly nowMs: () => number;
 }
 
 /**
  * The id of the job that a master asks for; `bad-request` for whatever is no question of a master to this
- * depot, now.
+ * depot, now, or `signature-checks-spent` where too many from that address were forged.
  */
-export function readLegsQuestion(target: string, components: LegsQuestionComponents): Result<string> {
+export function readLegsQuestion(
+  target: string,
+  from: string,
+  components: LegsQuestionComponents,
+): Result<string> {
   const question = parseLegsTarget(target);
   if (!question.ok) return question;
-  const word = { ...question.value, text: legsText(components.ownId, question.value) };
-  const why = whyNotMasters(word, components);
-  return why === undefined ? ok(question.value.jobId) : refuse('bad-request', `the question is ${why}`);
+  const { jobId } = question.value;
+  const word = { ...question.value, what: 'the question', text: legsText(components.ownId, question.value) };
+  const checked = checkMastersWord(word, from, components);
+  return checked.ok ? ok(jobId) : checked;
 }

@@ -354,6 +354,15 @@ test('an unknown key is asked for again, also when the clock was set back meanwh
   expect(heartbeats(), 'at most every 30 s').toHaveLength(3);
 });
 
+test('strangers that say to be depots leave those that tickets name a question of their own', async () => {
+  await membership.start();
+  await membership.refetch('caller');
+  await membership.refetch('caller');
+  expect(heartbeats(), 'at most every 30 s').toHaveLength(2);
+  await membership.refetch('depot');
+  expect(heartbeats()).toHaveLength(3);
+});
+
 test('a depot that was stopped while it started sends no heartbeats any more', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());

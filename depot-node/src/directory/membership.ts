@@ -33,6 +33,7 @@ const FIRST_BEAT_MS = 1_000;
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'master-unreachable',
   'master-busy',
+  'signature-checks-spent',
   'bad-request',
   'internal',
 ]);
@@ -101,7 +102,11 @@ export class Membership {
   #registered = false;
   #draining = false;
   #stopped = false;
-  readonly #lastRefetchMs = { key: Number.NEGATIVE_INFINITY, depot: Number.NEGATIVE_INFINITY };
+  readonly #lastRefetchMs = {
+    key: Number.NEGATIVE_INFINITY,
+    depot: Number.NEGATIVE_INFINITY,
+    caller: Number.NEGATIVE_INFINITY,
+  };
   #running: Promise<void> | undefined;
   /** Depots that could not be reached, until the master has been told. */
   readonly #unreached = new Set<string>();
@@ -171,10 +176,10 @@ export class Membership {
   }
 
   /**
-   * Asks the master again because a ticket's key, or a depot in a verified ticket, is unknown; does nothing if it did
-   * so lately. Keys have an allowance of their own: anybody can invent one.
+   * Asks the master again because a ticket's key, a depot in a verified ticket, or a depot that somebody says to be is
+   * unknown; does nothing if it did so lately. Keys and callers have allowances of their own: anybody can invent one.
    */
-  async refetch(unknown: 'key' | 'depot'): Promise<void> {
+  async refetch(unknown: 'key' | 'depot' | 'caller'): Promise<void> {
     const now = this.#components.nowMs();
     // The clock may have been set back.
     if (Math.abs(now - this.#lastRefetchMs[unknown]) < REFETCH_INTERVAL_MS) return this.#running;

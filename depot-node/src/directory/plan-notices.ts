@@ -8,15 +8,12 @@ import {
   type WayNotice,
   wayText,
 } from '@longhaul/shared';
-import type { VerifySignature } from '@longhaul/shared/service';
-import { whyNotMasters } from './masters-word.ts';
+import { checkMastersWord, type MastersWordComponents } from './masters-word.ts';
 
-interface PlanNoticesComponents {
+interface PlanNoticesComponents extends MastersWordComponents {
   readonly ownId: string;
-  readonly masterKey: (keyId: string) => VerifySignature | undefined;
   /** Whether this depot knows another one. */
   readonly isKnown: (depot: string) => boolean;
-  readonly nowMs: () => number;
 }
 
 /** Reads notices of masters: to which depot a connection will be needed, and which client is about to come. */
@@ -29,28 +26,31 @@ export class PlanNotices {
 
   /**
    * Gives the id of the depot to connect to; `bad-request` for whatever is no notice of a master for this
-   * depot, now.
+   * depot, now, or `signature-checks-spent` where too many from that address were forged.
    */
-  read(target: string): Result<string> {
+  read(target: string, from: string): Result<string> {
     const { ownId, isKnown } = this.#components;
     const notice = parseNoticeTarget(target);
     if (!notice.ok) return notice;
     const { next } = notice.value;
     if (next === ownId || !isKnown(next)) return refuse('bad-request', 'the notice names no other depot');
-    const word = { ...notice.value, text: noticeText(ownId, notice.value) };
-    const why = whyNotMasters(word, this.#components);
-    return why === undefined ? ok(next) : refuse('bad-request', `the notice is ${why}`);
+    const word = { ...notice.value, what: 'the notice', text: noticeText(ownId, notice.value) };
+    const checked = checkMastersWord(word, from, this.#components);
+    return checked.ok ? ok(next) : checked;
   }
 
   /**
-   * Gives a notice of a way, its ticket not looked at; `bad-request` for whatever is no notice of a master
-   * for this depot, now.
+   * Gives a notice of a way, its ticket not looked at; refuses as `read` does.
    */
-  readWay(target: string): Result<WayNotice> {
+  readWay(target: string, from: string): Result<WayNotice> {
     const notice = parseWayTarget(target);
     if (!notice.ok) return notice;
-    const word = { ...notice.value, text: wayText(this.#components.ownId, notice.value) };
-    const why = whyNotMasters(word, this.#components);
-    return why === undefined ? notice : refuse('bad-request', `the notice of a way is ${why}`);
+    const text = wayText(this.#components.ownId, notice.value);
+    const checked = checkMastersWord(
+      { ...notice.value, what: 'the notice of a way', text },
+      from,
+      this.#components,
+    );
+    return checked.ok ? notice : checked;
   }
 }

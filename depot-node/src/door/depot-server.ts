@@ -50,11 +50,11 @@ interface DepotServerComponents {
     word: string | undefined,
   ) => Result<object>;
   /** Takes a master's notice of a plan. */
-  readonly takeNotice: (target: string) => Result<void>;
+  readonly takeNotice: (target: string, clientAddress: string) => Result<void>;
   /** Takes a master's notice that a client is about to come. */
-  readonly prepareWay: (target: string) => Promise<Result<void>>;
+  readonly prepareWay: (target: string, clientAddress: string) => Promise<Result<void>>;
   /** Tells a master what the connections of a job do now. */
-  readonly answerLegs: (target: string) => Result<object>;
+  readonly answerLegs: (target: string, clientAddress: string) => Result<object>;
   /** Takes down how far a client is that greets. */
   readonly noteGreeting: (socket: Duplex) => void;
   /** Sends bytes to another depot, to test the link. */
@@ -72,6 +72,7 @@ interface DepotServerComponents {
 type Answer = (request: IncomingMessage, response: ServerResponse, target: string) => Promise<void> | void;
 
 const is = (path: string) => (target: string) => target === path;
+const addressOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? '';
 
 /** The depot's one listener, not yet bound: which request goes where, and what answers the ones that are none. */
 export function createDepotServer(components: DepotServerComponents): Server {
@@ -108,19 +109,23 @@ export function createDepotServer(components: DepotServerComponents): Server {
       isChallengeTarget,
       (request, response, target) => {
         const word = request.headers[HEADERS.signature]?.toString();
-        const address = request.socket.remoteAddress ?? '';
-        tell(request, response, components.answerChallenge(target, address, word));
+        tell(request, response, components.answerChallenge(target, addressOf(request), word));
       },
     ],
-    [isLegsTarget, (request, response, target) => tell(request, response, components.answerLegs(target))],
+    [
+      isLegsTarget,
+      (request, response, target) =>
+        tell(request, response, components.answerLegs(target, addressOf(request))),
+    ],
     [
       isNoticeTarget,
-      (request, response, target) => acknowledge(request, response, components.takeNotice(target)),
+      (request, response, target) =>
+        acknowledge(request, response, components.takeNotice(target, addressOf(request))),
     ],
     [
       isWayTarget,
       (request, response, target) =>
-        components.prepareWay(target).then(
+        components.prepareWay(target, addressOf(request)).then(
           (taken) => acknowledge(request, response, taken),
           () => resetConnection(request.socket),
         ),

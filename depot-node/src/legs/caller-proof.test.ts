@@ -1,5 +1,5 @@
 import { encodeBase64url, formatProof } from '@longhaul/shared';
-import { generateKeyPair, verifierFor } from '@longhaul/shared/service';
+import { FailedChecks, generateKeyPair, verifierFor } from '@longhaul/shared/service';
 import { expect, test } from 'vitest';
 import { ProofChecker, ProofMaker } from './caller-proof.ts';
 import { PairMacs } from './pair-macs.ts';
@@ -16,6 +16,7 @@ const keyless = {
 const NO_MACS = { with: () => undefined };
 const CHAIN = ['d1', 'd2', 'd3'];
 const TICKET = 'ticket';
+const NEIGHBOUR = '198.51.100.8';
 
 function setUp(how: 'signature' | 'mac' = 'signature') {
   const clock = { ms: 1_800_000_000_000 };
@@ -26,20 +27,36 @@ function setUp(how: 'signature' | 'mac' = 'signature') {
   const identity = { id: 'd1', sign: (text: string) => encodeBase64url(caller.sign(text)) };
   const maker = new ProofMaker({ identity, macs: new PairMacs({ identity: caller, publicKeyOf }), nowMs });
   maker.noteMacs('d2', how === 'mac');
-  const verifyOf = (id: string) => verifierFor(keys[id] ?? '');
+  let checks = 0;
+  const verifyOf = (id: string) => {
+    const verify = verifierFor(keys[id] ?? '');
+    return (
+      verify &&
+      ((bytes: Uint8Array, signature: Uint8Array) => {
+        checks += 1;
+        return verify(bytes, signature);
+      })
+    );
+  };
+  const failedChecks = new FailedChecks({ isOwn: (address) => address === NEIGHBOUR, nowMs });
   const macs = new PairMacs({ identity: receiver, publicKeyOf });
-  const start = () => new ProofChecker({ depotKey: verifyOf, macs, nowMs });
+  const start = () => new ProofChecker({ depotKey: verifyOf, macs, failedChecks, nowMs });
   let checker = start();
   const make = (ticket = TICKET, chainIndex = 0, place = 0) =>
     formatProof(maker.make(ticket, chainIndex, place, 'd2'));
-  const check = (proof: string, place = 1, chain = CHAIN, ticket = TICKET, chainIndex = 0) => {
-    const checked = checker.check(proof, ticket, chainIndex, chain, place);
+  const check = (text: string, place = 1, chain = CHAIN, ticket = TICKET, chainIndex = 0) => {
+    const checked = checker.check({ text, from: NEIGHBOUR }, ticket, chainIndex, chain, place);
     return checked.ok ? checked.value : checked.error.detail;
+  };
+  /** The same from another address, for the code. */
+  const checkFrom = (from: string, text: string) => {
+    const checked = checker.check({ text, from }, TICKET, 0, CHAIN, 1);
+    return checked.ok ? checked.value : checked.error.code;
   };
   const restart = () => {
     checker = start();
   };
-  return { clock, make, check, restart, keys, caller };
+  return { clock, make, check, checkFrom, restart, keys, caller, checks: () => checks };
 }
 
 const BOTH = ['signature', 'mac'] as const;
@@ -88,11 +105,18 @@ test('a depot that makes more proofs than can be remembered is refused, and anot
   const checker = new ProofChecker({
     depotKey: () => () => true,
     macs: NO_MACS,
+    failedChecks: new FailedChecks({ isOwn: () => true, nowMs: () => clock.ms }),
     nowMs: () => clock.ms,
     mostSeen: 100,
   });
   const check = (id: 'd1' | 'd9') =>
-    checker.check(formatProof(makers[id].make(TICKET, 0, 0)), TICKET, 0, [id, 'd2'], 1).ok;
+    checker.check(
+      { text: formatProof(makers[id].make(TICKET, 0, 0)), from: NEIGHBOUR },
+      TICKET,
+      0,
+      [id, 'd2'],
+      1,
+    ).ok;
   const first = Array.from({ length: 200 }, () => check('d1'));
   expect(first.filter(Boolean)).toHaveLength(50);
   expect(check('d9')).toBe(true);
@@ -141,4 +165,33 @@ test('a neighbour whose key is none gets signatures, and its MACs are refused', 
   const { make, keys } = setUp('mac');
   keys.d2 = 'AAAA';
   expect(make().split(' ').at(-1)).toHaveLength(86);
+});
+
+test('who brings forged signatures has some hundred of them checked, and neighbours in the same network theirs', () => {
+  const { clock, make, checkFrom, checks } = setUp();
+  const forged = (at: number) => `d1 ${clock.ms} ${encodeBase64url(Buffer.alloc(64, `forged ${at}`))}`;
+  const codes = Array.from({ length: 9_000 }, (_, at) =>
+    checkFrom(`198.51.100.${100 + (at % 20)}`, forged(at)),
+  );
+  expect(codes.filter((code) => code === 'caller-not-proved')).toHaveLength(2_400);
+  expect(codes.at(-1)).toBe('signature-checks-spent');
+  expect(checks()).toBe(2_400);
+  expect(checkFrom('198.51.100.7', make()), 'of the same network').toBe('signature-checks-spent');
+  expect(checkFrom(NEIGHBOUR, make())).toBe('d1');
+  expect(checkFrom('203.0.113.7', make())).toBe('d1');
+});
+
+test('a MAC costs little enough to be looked at wherever it comes from', () => {
+  const { clock, make, checkFrom } = setUp('mac');
+  for (let at = 0; at < 400; at += 1)
+    checkFrom('198.51.100.7', `d1 ${clock.ms} ${encodeBase64url(Buffer.alloc(64, `forged ${at}`))}`);
+  expect(checkFrom('198.51.100.7', make())).toBe('d1');
+});
+
+test('a proof that comes again has no signature checked', () => {
+  const { make, check, checks } = setUp();
+  const proof = make();
+  expect(check(proof)).toBe('d1');
+  for (let time = 0; time < 100; time += 1) expect(check(proof)).toBe('the proof was used before');
+  expect(checks()).toBe(1);
 });

@@ -11,7 +11,7 @@ import {
   type Result,
   refuse,
 } from '@longhaul/shared';
-import { FairRoom, LruMap, type VerifySignature } from '@longhaul/shared/service';
+import { type FailedChecks, FairRoom, LruMap, type VerifySignature } from '@longhaul/shared/service';
 import type { Identity } from '../identity.ts';
 import type { PairMacs } from './pair-macs.ts';
 
@@ -64,8 +64,17 @@ export class ProofMaker {
 interface ProofCheckerComponents {
   readonly depotKey: (id: string) => VerifySignature | undefined;
   readonly macs: Pick<PairMacs, 'with'>;
+  /** Bounds the signatures that turn out to be none. */
+  readonly failedChecks: Pick<FailedChecks, 'hasRoomFor' | 'note'>;
   readonly nowMs: () => number;
   readonly mostSeen?: number;
+}
+
+/** A proof as it came. */
+interface ShownProof {
+  readonly text: string;
+  /** The address of who shows it. */
+  readonly from: string;
 }
 
 /** A proof that was taken, by its signature. */
@@ -85,7 +94,17 @@ export class ProofChecker {
     this.#room = new FairRoom(components.mostSeen ?? MOST_SEEN);
   }
 
-  check(text: string, ticket: string, chainIndex: number, chain: Chain, ownPlace: number): Result<string> {
+  /**
+   * Gives the caller's id. `caller-not-proved`, `depot-full`, or `signature-checks-spent` where too many
+   * signatures from that address were wrong.
+   */
+  check(
+    { text, from }: ShownProof,
+    ticket: string,
+    chainIndex: number,
+    chain: Chain,
+    ownPlace: number,
+  ): Result<string> {
     const proof = parseProof(text);
     if (!proof.ok) return proof;
     const { depot, timeMs, signature } = proof.value;
@@ -93,26 +112,34 @@ export class ProofChecker {
     if (chain[place] !== depot) return refuse('caller-not-proved', 'another depot comes before this one');
     const now = this.#components.nowMs();
     if (Math.abs(now - timeMs) > SKEW_MS) return refuse('caller-not-proved', 'the clocks differ too much');
-    if (!this.#isRight(proof.value, proofText(proof.value, ticket, chainIndex, place)))
-      return refuse('caller-not-proved', 'the signature is wrong');
     this.#forgetOld(now);
     if (this.#seen.has(signature)) return refuse('caller-not-proved', 'the proof was used before');
+    const right = this.#isRight(proof.value, proofText(proof.value, ticket, chainIndex, place), from);
+    if (!right.ok) return right;
     if (!this.#room.take(depot, 1)) return refuse('depot-full', 'too many proofs to remember');
     this.#seen.set(signature, { depot, seenAtMs: now });
     return ok(depot);
   }
 
-  #isRight(proof: ConnectProof, text: string): boolean {
-    const { depotKey, macs } = this.#components;
+  #isRight(proof: ConnectProof, text: string, from: string): Result<void> {
+    const { depotKey, macs, failedChecks } = this.#components;
+    const wrong = () => refuse('caller-not-proved', 'the signature is wrong');
     if (isMac(proof)) {
       // As texts: there is one for each MAC, so that none can be written in another way and played back.
       const [expected, given] = [macs.with(proof.depot)?.(text), proof.signature].map((one) =>
         Buffer.from(one ?? ''),
       );
-      return expected !== undefined && given?.length === expected.length && timingSafeEqual(expected, given);
+      const isSame =
+        expected !== undefined && given?.length === expected.length && timingSafeEqual(expected, given);
+      return isSame ? ok(undefined) : wrong();
     }
     const bytes = decodeBase64url(proof.signature);
-    return bytes !== undefined && depotKey(proof.depot)?.(new TextEncoder().encode(text), bytes) === true;
+    const verify = depotKey(proof.depot);
+    if (!bytes || !verify) return wrong();
+    if (!failedChecks.hasRoomFor(from)) return refuse('signature-checks-spent');
+    if (verify(new TextEncoder().encode(text), bytes)) return ok(undefined);
+    failedChecks.note(from);
+    return wrong();
   }
 
   #forgetOld(now: number): void {

@@ -42,8 +42,8 @@ interface LinkTestsComponents {
   readonly depots: () => readonly DepotEntry[];
   readonly proofs: ProofMaker;
   readonly checker: ProofChecker;
-  /** Asks the master for a fresh directory when a depot is not in it. */
-  readonly ensureKnown: (depot: string) => Promise<void>;
+  /** Asks the master for a fresh directory when who says to be a depot is not in it. */
+  readonly ensureCallerKnown: (depot: string) => Promise<void>;
   /** Takes note that an accepted connection is a depot's. */
   readonly fromDepot: (connection: Duplex) => void;
   /** Whether transfers carry bytes: then the links are measured by them, and must not be disturbed. */
@@ -197,14 +197,15 @@ export class LinkTests {
     }
   }
 
-  async #callerOf({ headers }: IncomingMessage, bytes: number): Promise<Result<string>> {
-    const { checker, plane, ensureKnown } = this.#components;
+  async #callerOf({ headers, socket }: IncomingMessage, bytes: number): Promise<Result<string>> {
+    const { checker, plane, ensureCallerKnown } = this.#components;
     const text = String(headers[HEADERS.proof] ?? '');
     const proof = parseProof(text);
     if (!proof.ok) return proof;
     const { depot } = proof.value;
-    await ensureKnown(depot);
-    return checker.check(text, linkTestText(plane.ownId, bytes), 0, [depot, plane.ownId], 1);
+    await ensureCallerKnown(depot);
+    const shown = { text, from: socket.remoteAddress ?? '' };
+    return checker.check(shown, linkTestText(plane.ownId, bytes), 0, [depot, plane.ownId], 1);
   }
 
   #deadline(): AbortSignal {

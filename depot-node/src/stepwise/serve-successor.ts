@@ -41,7 +41,8 @@ export async function serveSuccessor(
   const proof = request.headers[HEADERS.proof];
   if (typeof proof !== 'string') return refuse('caller-not-proved', 'there is no proof');
   await ensureKnown(chain[step.place - 1] ?? '');
-  const proved = checker.check(proof, ticket.text, 0, chain, step.place);
+  const shown = { text: proof, from: request.socket.remoteAddress ?? '' };
+  const proved = checker.check(shown, ticket.text, 0, chain, step.place);
   if (!proved.ok) return proved;
   fromDepot(request.socket);
   const transfer = waiting.take(claims.jobId, step.place, wantedBy(request, step.asked.path));

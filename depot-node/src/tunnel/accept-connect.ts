@@ -77,7 +77,8 @@ export async function acceptConnect(
   const place = chain?.indexOf(ownId) ?? -1;
   if (chainIndex === undefined || !chain || place < 1) return refuse('ticket-wrong-depot');
   await ensureKnown(chain[place - 1] ?? '');
-  const proved = proofs.check(String(proof), ticket, chainIndex, chain, place);
+  const shown = { text: String(proof), from: request.socket.remoteAddress ?? '' };
+  const proved = proofs.check(shown, ticket, chainIndex, chain, place);
   if (!proved.ok) return proved;
   return ok({ claims, place, targets: [{ ticket, chainIndex, chain, authority: authority.value }] });
 }

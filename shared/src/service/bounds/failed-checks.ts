@@ -3,13 +3,13 @@ import { HourlyBudget } from './hourly-budget.ts';
 import { LruMap } from './lru-map.ts';
 
 /**
- * Tickets of one client in an hour whose signature turns out wrong, a quarter of them at once: each costs a
- * third of a millisecond, and good ones have none.
+ * Signatures of one client in an hour that turn out wrong, a quarter of them at once: each costs up to a third
+ * of a millisecond, and whoever means well has none.
  */
 const FAILED_CHECKS_PER_HOUR = 1_200;
 /** Clients of one network, /24 or /48, who may do so: one alone leaves its neighbours seven shares. */
 const CLIENTS_PER_NETWORK = 8;
-/** Clients and networks remembered that have brought such tickets lately. */
+/** Clients and networks remembered that have brought such signatures lately. */
 const MOST_REMEMBERED = 4_000;
 
 interface FailedChecksComponents {
