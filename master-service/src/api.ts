@@ -1,5 +1,5 @@
 import { asLonghaulError, LonghaulError } from '@longhaul/shared';
-import { authorityOf, type DepotSources } from '@longhaul/shared/service';
+import { authorityOf, type DepotSources, FailedChecks } from '@longhaul/shared/service';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { OverlayClock } from './clock/overlay-clock.ts';
 import type { MasterConfig } from './config.ts';
@@ -7,6 +7,7 @@ import { depotRoutes } from './depots/depot-routes.ts';
 import type { DepotService } from './depots/depot-service.ts';
 import { HeartbeatRoom } from './depots/heartbeat-room.ts';
 import type { Downloads } from './downloads.ts';
+import { BoundedChecks } from './enrolment/depot-authentication.ts';
 import { enrolmentRoutes } from './enrolment/enrolment-routes.ts';
 import type { EmitEvent } from './events.ts';
 import { feedbackRoutes } from './feedback/feedback-routes.ts';
@@ -93,6 +94,11 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     ...(heardAgoMs === undefined ? {} : { heardAgoMs }),
     ...(problem ? { problem } : {}),
   });
+  const failedChecks = new FailedChecks({
+    isOwn: (address) => sources.has(address, now()),
+    nowMs: now,
+  });
+  const checks = new BoundedChecks(failedChecks);
   return [
     depotRoutes({
       service,
@@ -100,6 +106,7 @@ function routersOf(init: ApiInit): readonly express.Router[] {
       downChecks,
       heartbeatRoom: new HeartbeatRoom(init.config.depots.heartbeatSeconds * 1000),
       sources,
+      checks,
       enrolment,
       enrolmentSecret,
       takesSecret: init.config.depots.enrolment === 'secret',
@@ -112,10 +119,11 @@ function routersOf(init: ApiInit): readonly express.Router[] {
       registeredKey: (id) => registry.record(id)?.publicKey,
       keys: init.keys,
       enrolmentSecret,
+      checks,
       now,
       emit,
     }),
-    planRoutes({ plans, legs, overload: init.overload, clientRtts, now, emit }),
+    planRoutes({ plans, legs, overload: init.overload, failedChecks, clientRtts, now, emit }),
     outcomeRoutes({ outcomes, operators }),
     feedbackRoutes({
       service: new FeedbackService({

@@ -19,9 +19,8 @@ import { type Request, type Response, Router } from 'express';
 import type { OverlayClock } from '../clock/overlay-clock.ts';
 import {
   answersBy,
+  type BoundedChecks,
   checkEnrolment,
-  checkSignature,
-  checkTokenSignature,
   type ReceivedRequest,
   readRequest,
 } from '../enrolment/depot-authentication.ts';
@@ -48,6 +47,7 @@ interface DepotRoutesInit {
   readonly downChecks: Pick<DownChecks, 'suspect'>;
   readonly heartbeatRoom: HeartbeatRoom;
   readonly sources: DepotSources;
+  readonly checks: BoundedChecks;
   readonly enrolment: Pick<EnrolmentBook, 'keyOf' | 'tokens' | 'join' | 'renewKey'>;
   readonly enrolmentSecret: string;
   /** Whether who has the secret may register. */
@@ -68,6 +68,7 @@ export function depotRoutes({
   downChecks,
   heartbeatRoom,
   sources,
+  checks,
   enrolment,
   enrolmentSecret,
   takesSecret,
@@ -107,13 +108,16 @@ export function depotRoutes({
     if (!record) return refuse('depot-unknown');
     const { publicKey } = record;
     if (clock.isInDoubt) {
-      const signed = checkSignature(request, publicKey, request.claims.stamp?.timeMs ?? now());
+      const signed = checks.check(request, publicKey, request.claims.stamp?.timeMs ?? now());
       if (signed.ok) clock.hear(id, signed.value.timeMs);
     }
-    const stamp = checkSignature(request, publicKey, now());
+    const stamp = checks.check(request, publicKey, now());
     if (!stamp.ok) return stamp;
     const admitted = registry.admit(id, stamp.value, now());
-    return admitted.ok ? stamp : admitted;
+    if (admitted.ok) return stamp;
+    // Who has recorded a request can send it without end.
+    checks.noteVain(request.connection);
+    return admitted;
   };
 
   /**
@@ -123,12 +127,16 @@ export function depotRoutes({
   const readRegistration = async (request: IncomingMessage, path: string) => {
     const sent = await readRequest(request, path);
     const hasSecret = sent.claims.enrolment !== undefined;
-    if (hasSecret) unwrap(checkEnrolment(sent, enrolmentSecret, now()));
+    if (hasSecret) {
+      unwrap(checkEnrolment(sent, enrolmentSecret, now()));
+      // No stranger.
+      checks.believe(sent.connection);
+    }
     const registration = unwrap(parseBody(registerRequestSchema, sent.body));
     // Before the signature: strangers cost nothing but a look-up.
     const hasJoined = enrolment.keyOf(registration.id) === registration.publicKey;
     if (!hasJoined && !(hasSecret && takesSecret)) throw new LonghaulError('depot-not-joined');
-    const stamp = unwrap(checkSignature(sent, registration.publicKey, now()));
+    const stamp = unwrap(checks.check(sent, registration.publicKey, now()));
     return { sent, registration, stamp };
   };
 
@@ -145,8 +153,8 @@ export function depotRoutes({
   post(JOIN_PATH, async (request, response) => {
     const sent = await readRequest(request, JOIN_PATH);
     const joining = unwrap(parseBody(joinRequestSchema, sent.body));
-    unwrap(checkTokenSignature(sent, enrolment.tokens.keyOf(joining.token)));
-    unwrap(checkSignature(sent, joining.publicKey, now()));
+    unwrap(checks.checkToken(sent, enrolment.tokens.keyOf(joining.token)));
+    unwrap(checks.check(sent, joining.publicKey, now()));
     const { id, publicKey } = joining;
     if (isEnd(id)) throw new LonghaulError('bad-request', { detail: `${id} cannot be a depot's id` });
     unwrap(await enrolment.join(joining, now()));
@@ -155,7 +163,7 @@ export function depotRoutes({
 
   post('/v1/depots/:id/heartbeat', async (request, response) => {
     const id = idOf(request);
-    const sent = await readRequest(request, request.originalUrl, MAX_BODY_BYTES);
+    const sent = await checks.read(request, request.originalUrl, MAX_BODY_BYTES);
     const stamp = unwrap(authenticate(sent, id));
     // Refused rather than let go unheard: a depot keeps what it has to report until that is taken.
     if (!heartbeatRoom.take(id, sent.body.length, now()))
@@ -173,7 +181,7 @@ export function depotRoutes({
 
   post('/v1/depots/:id/follow-ups', async (request, response) => {
     const id = idOf(request);
-    const sent = await readRequest(request, request.originalUrl, MOST_FOLLOW_UP_BYTES);
+    const sent = await checks.read(request, request.originalUrl, MOST_FOLLOW_UP_BYTES);
     unwrap(authenticate(sent, id));
     const followUp = unwrap(parseBody(followUpRequestSchema, sent.body));
     answer(response, sent, unwrap(service.followUp(id, followUp, now())));
@@ -181,14 +189,14 @@ export function depotRoutes({
 
   post('/v1/depots/:id/key', async (request, response) => {
     const id = idOf(request);
-    const sent = await readRequest(request, request.originalUrl);
+    const sent = await checks.read(request, request.originalUrl);
     const { publicKey, signature } = unwrap(parseBody(newKeyRequestSchema, sent.body));
     const before = enrolment.keyOf(id);
     if (before === undefined) throw new LonghaulError('depot-not-joined');
     // Who asks again has the new key already: the answer was lost.
-    const isAgain = before === publicKey && checkSignature(sent, publicKey, now()).ok;
+    const isAgain = before === publicKey && checks.check(sent, publicKey, now()).ok;
     if (!isAgain) {
-      unwrap(checkSignature(sent, before, now()));
+      unwrap(checks.check(sent, before, now()));
       const text = Buffer.from(newKeyText(id, before, publicKey));
       const isOwned = verifierFor(publicKey)?.(text, Buffer.from(signature, 'base64url')) ?? false;
       if (!isOwned) throw new LonghaulError('depot-signature-wrong', { detail: 'of the new key' });

@@ -1,6 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CLOCK_SKEW_SECONDS, HEADERS, ok, type RequestStamp, type Result, refuse } from '@longhaul/shared';
+import type { Socket } from 'node:net';
 import {
+  CLOCK_SKEW_SECONDS,
+  HEADERS,
+  LonghaulError,
+  ok,
+  type RequestStamp,
+  type Result,
+  refuse,
+} from '@longhaul/shared';
+import {
+  type FailedChecks,
   isEnrolled,
   isSignedBy,
   overlayKeyOf,
@@ -19,9 +29,10 @@ export interface DepotRequest extends Omit<StampedRequest, 'stamp'> {
   readonly claims: RequestClaims;
 }
 
-/** A request with where its connection comes from. */
+/** A request with its connection, and where that comes from. */
 export interface ReceivedRequest extends DepotRequest {
   readonly body: Buffer;
+  readonly connection: Socket;
   readonly from: string;
 }
 
@@ -38,8 +49,15 @@ export async function readRequest(
   mostBytes = MOST_STRANGERS_BYTES,
 ): Promise<ReceivedRequest> {
   const body = unwrap(await readBody(request, mostBytes));
-  const from = request.socket.remoteAddress ?? '';
-  return { method: 'POST', path, body, claims: readClaims(request), from };
+  const { socket } = request;
+  return {
+    method: 'POST',
+    path,
+    body,
+    claims: readClaims(request),
+    connection: socket,
+    from: socket.remoteAddress ?? '',
+  };
 }
 
 /**
@@ -69,28 +87,70 @@ export function checkEnrolment(request: DepotRequest, secret: string, nowMs: num
   return isEnrolled({ ...request, stamp }, enrolment, secret) ? ok(stamp) : refuse('enrolment-refused');
 }
 
-/** Checks that a request is fresh and signed by this key; `depot-signature-wrong` when not. */
-export function checkSignature(
-  request: DepotRequest,
-  publicKey: string,
-  nowMs: number,
-): Result<RequestStamp> {
-  const { stamp, signature } = request.claims;
-  if (!stamp || !isFresh(stamp, nowMs)) return refuse('depot-signature-wrong', CLOCK_DETAIL);
-  const isSigned = isSignedBy({ ...request, stamp }, signature, publicKey);
-  return isSigned ? ok(stamp) : refuse('depot-signature-wrong');
+/**
+ * Checks signatures, for an address and its network as long as not too many from there were wrong. A
+ * connection over which the last one was right is heard all the same: strangers may be behind the same
+ * address as a depot.
+ */
+export class BoundedChecks {
+  readonly #failed: FailedChecks;
+  readonly #proved = new WeakSet<Socket>();
+
+  constructor(failed: FailedChecks) {
+    this.#failed = failed;
+  }
+
+  /** Reads a request that will be checked; throws `signature-checks-spent`, its body unread, where none is. */
+  async read(request: IncomingMessage, path: string, mostBytes?: number): Promise<ReceivedRequest> {
+    if (!this.#hasRoomFor(request.socket)) throw new LonghaulError('signature-checks-spent');
+    return readRequest(request, path, mostBytes);
+  }
+
+  /** Checks that a request is fresh and signed by this key; `depot-signature-wrong` when not. */
+  check(request: ReceivedRequest, publicKey: string, nowMs: number): Result<RequestStamp> {
+    const { connection, claims } = request;
+    const { stamp, signature } = claims;
+    if (!stamp || !isFresh(stamp, nowMs)) return refuse('depot-signature-wrong', CLOCK_DETAIL);
+    // Several may have been read while there was room.
+    if (!this.#hasRoomFor(connection)) return refuse('signature-checks-spent');
+    if (!isSignedBy({ ...request, stamp }, signature, publicKey)) {
+      this.noteVain(connection);
+      return refuse('depot-signature-wrong');
+    }
+    this.#proved.add(connection);
+    return ok(stamp);
+  }
+
+  /**
+   * Checks that a request is signed by a join token's key, too; `join-token-unknown` when not, as for a token
+   * that nobody knows.
+   */
+  checkToken(request: ReceivedRequest, tokenKey: string | undefined): Result<void> {
+    const { connection, claims } = request;
+    const { stamp, enrolment } = claims;
+    if (!stamp || tokenKey === undefined) return refuse('join-token-unknown');
+    if (!this.#hasRoomFor(connection)) return refuse('signature-checks-spent');
+    if (isSignedBy({ ...request, stamp }, enrolment, tokenKey)) return ok(undefined);
+    this.noteVain(connection);
+    return refuse('join-token-unknown');
+  }
+
+  /** Who has the enrolment secret is no stranger. */
+  believe(connection: Socket): void {
+    this.#proved.add(connection);
+  }
+
+  /** A signature was checked that is worth nothing: it is wrong, or has come before. */
+  noteVain(connection: Socket): void {
+    this.#proved.delete(connection);
+    this.#failed.note(connection.remoteAddress ?? '');
+  }
+
+  #hasRoomFor(connection: Socket): boolean {
+    return this.#proved.has(connection) || this.#failed.hasRoomFor(connection.remoteAddress ?? '');
+  }
 }
 
 function isFresh({ timeMs }: RequestStamp, nowMs: number): boolean {
   return Math.abs(nowMs - timeMs) <= CLOCK_SKEW_SECONDS * 1000;
-}
-
-/**
- * Checks that a request is signed by a join token's key, too; `join-token-unknown` when not, as for a token
- * that nobody knows.
- */
-export function checkTokenSignature(request: DepotRequest, tokenKey: string | undefined): Result<void> {
-  const { stamp, enrolment } = request.claims;
-  const isSigned = stamp && tokenKey !== undefined && isSignedBy({ ...request, stamp }, enrolment, tokenKey);
-  return isSigned ? ok(undefined) : refuse('join-token-unknown');
 }

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import type { EmitEvent } from '../events.ts';
 import { parseBody, unwrap } from '../http/read-body.ts';
 import type { Signer } from '../keys/key-ring.ts';
-import { answersBy, checkSignature, readRequest } from './depot-authentication.ts';
+import { answersBy, type BoundedChecks } from './depot-authentication.ts';
 import type { EnrolmentBook } from './enrolment-book.ts';
 import { ENROLMENT_PATH, type EnrolmentRequest, enrolmentRequestSchema } from './enrolment-requests.ts';
 import { ReplayGuard } from './replay-guard.ts';
@@ -15,6 +15,7 @@ interface EnrolmentRoutesInit {
   /** Who can read this key is the operator of this master. */
   readonly keys: Signer;
   readonly enrolmentSecret: string;
+  readonly checks: BoundedChecks;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
@@ -24,7 +25,7 @@ interface EnrolmentRoutesInit {
  * the tokens.
  */
 export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
-  const { enrolment, registeredKey, keys, enrolmentSecret, now, emit } = init;
+  const { enrolment, registeredKey, keys, enrolmentSecret, checks, now, emit } = init;
   const router = Router();
   const answer = answersBy(enrolmentSecret);
   const replays = new ReplayGuard();
@@ -39,13 +40,16 @@ export function enrolmentRoutes(init: EnrolmentRoutesInit): Router {
   };
 
   router.post(ENROLMENT_PATH, async (request, response) => {
-    const sent = await readRequest(request, ENROLMENT_PATH);
-    const stamp = checkSignature(sent, keys.current.publicKey, now());
+    const sent = await checks.read(request, ENROLMENT_PATH);
+    const stamp = checks.check(sent, keys.current.publicKey, now());
     if (!stamp.ok) {
       emit({ type: 'depot-refused', code: stamp.error.code, address: sent.from });
       throw stamp.error;
     }
-    if (!replays.take(stamp.value, now())) throw new LonghaulError('request-replayed');
+    if (!replays.take(stamp.value, now())) {
+      checks.noteVain(sent.connection);
+      throw new LonghaulError('request-replayed');
+    }
     unwrap(await carryOut(unwrap(parseBody(enrolmentRequestSchema, sent.body))));
     answer(response, sent, { tokens: enrolment.tokens.list(now()) });
   });

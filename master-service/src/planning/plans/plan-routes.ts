@@ -6,6 +6,7 @@ import {
   parseOriginUrl,
   planRequestSchema,
 } from '@longhaul/shared';
+import type { FailedChecks } from '@longhaul/shared/service';
 import { Router } from 'express';
 import type { EmitEvent } from '../../events.ts';
 import { parseBody, readBody, unwrap } from '../../http/read-body.ts';
@@ -20,6 +21,8 @@ interface PlanRoutesInit {
   readonly legs: Pick<JobLegs, 'of'>;
   readonly clientRtts: Pick<ClientRtts, 'noteClient'>;
   readonly overload: Pick<OverloadGuard, 'takePlan'>;
+  /** Bounds the tickets that turn out to be none. */
+  readonly failedChecks: Pick<FailedChecks, 'hasRoomFor' | 'note'>;
   readonly now: () => number;
   readonly emit: EmitEvent;
 }
@@ -33,7 +36,8 @@ const MOST_LEGS_BYTES = 4_096;
  * `POST /v1/plans`: the plan of one download with its reasons, without a redirect. `POST /v1/legs`: what the
  * legs of a running one do now, for whoever holds its ticket.
  */
-export function planRoutes({ plans, legs, clientRtts, overload, now, emit }: PlanRoutesInit): Router {
+export function planRoutes(init: PlanRoutesInit): Router {
+  const { plans, legs, clientRtts, overload, failedChecks, now, emit } = init;
   const router = Router();
   router.post('/v1/plans', async (request, response) => {
     const planRequest = unwrap(
@@ -55,9 +59,13 @@ export function planRoutes({ plans, legs, clientRtts, overload, now, emit }: Pla
   });
   router.post('/v1/legs', async (request, response) => {
     const { ticket } = unwrap(parseBody(legsRequestSchema, unwrap(await readBody(request, MOST_LEGS_BYTES))));
-    const answer = unwrap(await legs.of(ticket));
+    const from = request.socket.remoteAddress ?? '';
+    if (!failedChecks.hasRoomFor(from)) throw new LonghaulError('ticket-checks-spent');
+    const answer = await legs.of(ticket);
+    if (!answer.ok && answer.error.code === 'ticket-signature-wrong') failedChecks.note(from);
+    const told = unwrap(answer);
     response.setHeader('Cache-Control', 'no-store');
-    response.json(answer);
+    response.json(told);
   });
   return router;
 }
