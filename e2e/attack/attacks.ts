@@ -11,6 +11,7 @@ import { DRIPPED_BLOCKS } from './attacks/dripped-blocks.ts';
 import { DRIPPING_ORIGINS } from './attacks/dripping-origins.ts';
 import { ENORMOUS_REDIRECTS } from './attacks/enormous-redirects.ts';
 import { FORGED_MASTER } from './attacks/forged-master.ts';
+import { FORGED_SIGNATURES } from './attacks/forged-signatures.ts';
 import { HALF_HANDSHAKES } from './attacks/half-handshakes.ts';
 import { HALF_HEADS, HALF_HEADS_AT_MASTER } from './attacks/half-heads.ts';
 import { HANDSHAKE_FLOODS } from './attacks/handshake-floods.ts';
@@ -78,6 +79,7 @@ export const ATTACKS: readonly Attack[] = [
   PIPELINES,
   CONNECT_FLOOD,
   CHALLENGE_FLOODS,
+  FORGED_SIGNATURES,
   PLAN_FLOODS,
   RANGE_FLOODS,
   // What a client may hold.

@@ -2,6 +2,7 @@ import { HEADERS } from '@longhaul/shared';
 import fc from 'fast-check';
 import type { Attack } from '../attack.ts';
 import { explore } from '../attacker/explore.ts';
+import type { Ground } from '../attacker/ground.ts';
 import { readHead, verdictOf } from '../attacker/read-answer.ts';
 
 const TARGETS = [
@@ -26,10 +27,10 @@ const TARGETS = [
   'a@b:80',
   'x'.repeat(5000),
 ];
-const DEPOTS = ['d1', 'd2', 'd3'] as const;
+const SERVICES = ['d1', 'd2', 'd3', 'master'] as const;
 
 const cases = fc.record({
-  depot: fc.constantFrom(...DEPOTS),
+  service: fc.constantFrom(...SERVICES),
   method: fc.constantFrom('CONNECT', 'CONNECT', 'CONNECT', 'connect', 'POST', 'TRACE'),
   target: fc.constantFrom(...TARGETS),
   /** By what the caller says that it may. */
@@ -40,8 +41,8 @@ type Case = typeof cases extends fc.Arbitrary<infer One> ? One : never;
 
 export const CONNECT_ABUSE: Attack = {
   name: 'connect-abuse',
-  does: 'asks depots for tunnels: without a ticket, by one for a download, forged, with proofs of other depots, to ports and hosts of every kind',
-  promise: 'a depot is no open proxy: no tunnel is opened',
+  does: 'asks depots and the master for tunnels: without a ticket, by one for a download, forged, with proofs of other depots, to ports and hosts of every kind',
+  promise: 'neither is an open proxy: no tunnel is opened, and the master serves on',
   worlds: ['splice', 'tls'],
   quick: ['splice'],
   meets: ['ticket-missing', 'ticket-wrong-kind', 'caller-not-proved'],
@@ -83,18 +84,23 @@ export const CONNECT_ABUSE: Attack = {
     await explore(
       ground,
       cases,
-      (one) => `${one.depot}: ${JSON.stringify(text(one))}`,
+      (one) => `${one.service}: ${JSON.stringify(text(one))}`,
       async (one) => {
-        const socket = await ground.open(one.depot);
+        const socket = await ground.open(one.service);
         socket.end(text(one));
         const head = await readHead(socket);
         socket.destroy();
         const verdict = verdictOf(head);
         ground.tally.answer(verdict);
-        return verdict === 'served' || verdict === 'internal'
-          ? `a call without a right is ${verdict}`
-          : undefined;
+        if (verdict === 'served' || verdict === 'internal') return `a call without a right is ${verdict}`;
+        return one.service === 'master' ? whyNotServing(ground) : undefined;
       },
     );
   },
 };
+
+/** Whoever asked for a tunnel must not have taken the master with him. */
+async function whyNotServing(ground: Ground): Promise<string | undefined> {
+  const status = await ground.send('master', 'GET', '/healthz').catch((failure: unknown) => String(failure));
+  return status === 200 || ground.signal.aborted ? undefined : `the master then answers ${status}`;
+}
