@@ -198,7 +198,8 @@ function requestWith({ plane }: OpenComponents, request: ClientRequest, extra: o
 
 /** Asks once more over the way of an answer. */
 function overWayOf({ route, target }: FetchedAnswer, fetcher: Fetcher, requestFor: RequestFor) {
-  return (signal: AbortSignal) => fetcher.overRoute(route, target, requestFor, signal);
+  return (signal: AbortSignal, onStands: () => void) =>
+    fetcher.overRoute(route, target, requestFor, signal, onStands);
 }
 
 /**

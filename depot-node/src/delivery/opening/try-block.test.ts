@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { LonghaulError } from '@longhaul/shared';
 import { expect, test } from 'vitest';
 import type { TimedAnswer } from '../../routes/fetcher.ts';
 import { standStill } from '../../testing/stand-still.ts';
@@ -30,4 +31,30 @@ test('an origin is not taken for one that gives no blocks where its answer was t
   };
   expect(await tryBlock(whole, BLOCK, ask, new AbortController().signal)).toBe(block);
   server.close();
+});
+
+test('an origin is taken for one that gives no blocks where it does not answer, not where the way to it does not stand', async () => {
+  const whole = answered(200, { 'accept-ranges': 'bytes', 'content-length': '100' });
+  const trial = (stands: boolean) =>
+    tryBlock(
+      whole,
+      BLOCK,
+      async (signal, onStands) => {
+        if (stands) onStands();
+        await once(signal, 'abort');
+        throw new LonghaulError('origin-unreachable');
+      },
+      new AbortController().signal,
+    );
+  expect(await Promise.all([trial(false), trial(true)])).toEqual(['untold', 'unfit']);
+});
+
+test.each([
+  ['unfit', 'origin-bad-answer', 'answers with what is none'],
+  ['untold', 'origin-unreachable', 'cannot be reached'],
+  ['untold', 'master-unreachable', 'leads to where the master cannot be asked about'],
+] as const)('the trial of a block is %s, by %s, where the origin %s', async (trial, code, _how) => {
+  const whole = answered(200, { 'accept-ranges': 'bytes', 'content-length': '100' });
+  const ask = () => Promise.reject(new LonghaulError(code));
+  expect(await tryBlock(whole, BLOCK, ask, new AbortController().signal)).toBe(trial);
 });

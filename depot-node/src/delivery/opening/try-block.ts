@@ -1,4 +1,4 @@
-import { isWayFailure } from '@longhaul/shared';
+import { LonghaulError } from '@longhaul/shared';
 import { thinks, thoughtMs } from '../../origin/conversation.ts';
 import { joinedPart } from '../../origin/joined-part.ts';
 import { type Part, type Representation, readPart, readRepresentation } from '../../origin/representation.ts';
@@ -19,8 +19,8 @@ const LATE = new Error('no block came beside the other answer');
  */
 export type Trial = TimedAnswer | 'unfit' | 'untold';
 
-/** Asks for a block over the way of an answer that is there. */
-type AskBlock = (signal: AbortSignal) => Promise<TimedAnswer>;
+/** Asks for a block over the way of an answer that is there; `onStands` hears when that stands up to the origin. */
+type AskBlock = (signal: AbortSignal, onStands: () => void) => Promise<TimedAnswer>;
 
 /**
  * Asks for a block of a file whose whole is being answered, of which nothing has been read yet, and holds it
@@ -70,14 +70,28 @@ async function askBeside(
   const wayMs = answered.answeredAtMs - answered.openedAtMs - thoughtMs(answered);
   const late = new AbortController();
   const stopWaiting = afterWaiting(PATIENCE_TIMES * wayMs + PATIENCE_MS, () => late.abort(LATE));
-  const answer = await ask(AbortSignal.any([signal, late.signal]))
-    .catch((failure: unknown) => (late.signal.aborted || !isWayFailure(failure) ? 'unfit' : 'untold'))
+  let hasStood = false;
+  const onStands = () => {
+    hasStood = true;
+  };
+  const answer = await ask(AbortSignal.any([signal, late.signal]), onStands)
+    .catch((failure: unknown) => {
+      // What does not stand may have lost its first packet, which is sent again after a second: the origin was
+      // not asked.
+      const isOfOrigin = late.signal.aborted ? hasStood : isTheOrigins(failure);
+      return isOfOrigin ? 'unfit' : 'untold';
+    })
     .finally(stopWaiting);
   if (typeof answer === 'string') return answer;
   const isFit = isBlock(answer, representation, asked) && !thinks(answer);
   if (isFit && !signal.aborted) return answer;
   answer.connection.reset();
   return 'unfit';
+}
+
+/** Whether a failure is what an origin has answered with, and no way or depot. */
+function isTheOrigins(failure: unknown): boolean {
+  return failure instanceof LonghaulError && failure.blame === 'origin' && failure.depot === undefined;
 }
 
 /** Whether an answer is that block of this version. Lanes go by what it says of its version itself. */
