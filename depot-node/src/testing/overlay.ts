@@ -75,7 +75,9 @@ export async function startTestOverlay(
   const { port: originPort } = await listen(originServer, '127.0.0.1', 0);
   const depots = new Map<string, RunningDepot>();
   let skewMs = 0;
-  const nowMs = () => Date.now() + skewMs;
+  // Both clocks of a depot go alike: when it has begun is the difference of one from the other.
+  const beganAtMs = Date.now() - unstalledMs();
+  const nowMs = () => Math.floor(beganAtMs + unstalledMs()) + skewMs;
   const nowSeconds = () => Math.floor(nowMs() / 1000);
 
   const overlay: TestOverlay = {
