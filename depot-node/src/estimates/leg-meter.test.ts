@@ -72,6 +72,18 @@ describe('what a leg is found to be', () => {
     expect(meter.measure.deliveryRateBps).toBe(80e6);
   });
 
+  test('was carried at least what its own depot let pass, also where that has just changed', () => {
+    const meter = new LegMeter(info({ maxPacingBps: 50e6 }), 0);
+    const held = { sentBytes: 6_000_000, busyMs: 1000, deliveryRateBps: 48e6, maxPacingBps: 50e6 };
+    const own = { recentRateBps: undefined, leastRateBps: 48e6, isHeldByNetwork: false };
+    expect(meter.add(info(held), 1000)).toMatchObject(own);
+    const freed = { ...held, sentBytes: 12_000_000, busyMs: 2000, maxPacingBps: 100e6 };
+    expect(meter.add(info(freed), 2000)).toMatchObject(own);
+    const later = { ...freed, sentBytes: 18_000_000, busyMs: 3000 };
+    expect(meter.add(info(later), 3000)).toMatchObject({ recentRateBps: 48e6, isHeldByNetwork: true });
+    expect(meter.measure.deliveryRateBps).toBe(48e6);
+  });
+
   test('is rated by several looks together where each of them saw few bytes', () => {
     const meter = new LegMeter(EMPTY, 0);
     const rates = Array.from({ length: 10 }, (_, index) => {

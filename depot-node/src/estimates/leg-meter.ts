@@ -27,7 +27,10 @@ export interface LegDelta extends LegCounts {
    * two looks. Bits per second.
    */
   readonly recentRateBps: number | undefined;
-  /** What it carried at least, where the sender had not met its limit yet or was through. Bits per second. */
+  /**
+   * What it carried at least, where the sender had not met its limit yet, was through, or was held back by its
+   * own depot. Bits per second.
+   */
   readonly leastRateBps: number | undefined;
   /**
    * What reached the other end, whatever held the sender back; only where these two looks are long enough
@@ -81,6 +84,9 @@ const OVERSHOT_SHARE = 0.05;
 /** ... and send some of it again at the next look. */
 const MOST_OVERSHOT_LOOKS = 2;
 
+/** A sender that gets so near to the pace that its depot has set it is held back by that: the rest are headers. */
+const PACED_SHARE = 0.9;
+
 /** Of what a recent rate rests on, so much is left at the next look: it is the mean of about three looks. */
 const RECENT_SHARE = 0.7;
 
@@ -119,7 +125,7 @@ export class LegMeter {
     const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
     const { rateBps, ratedBytes } = this.#rate(info, moved);
     // What is acknowledged last, be it for a gap that was filled, comes slower than the network is.
-    const isAtLeast = info.isStartingUp || info.notSentBytes === 0;
+    const isAtLeast = info.isStartingUp || info.notSentBytes === 0 || isPaced(rateBps, this.#last, info);
     const delta = {
       ...moved,
       fromMs: this.#lookedMs,
@@ -217,6 +223,13 @@ export class LegMeter {
       this.#limitedMs[limit] > this.#limitedMs[largest] ? limit : largest,
     );
   }
+}
+
+/** Whether the depot's own pace is what made a rate, which may have been another one at the look before. */
+function isPaced(rateBps: number | undefined, before: TcpInfo, after: TcpInfo): boolean {
+  const { maxPacingBps = Number.POSITIVE_INFINITY } = after;
+  const paceBps = Math.min(maxPacingBps, before.maxPacingBps ?? maxPacingBps);
+  return rateBps !== undefined && rateBps >= PACED_SHARE * paceBps;
 }
 
 /** In the order in which the first of equals counts. */

@@ -19,7 +19,7 @@ const ENDS = {
   congestionWindowSegments: 84,
   receiverRttMs: 96,
   retransmittedSegments: 104,
-  pacingBps: 112,
+  maxPacingBps: 120,
   ackedBytes: 128,
   receivedBytes: 136,
   notSentBytes: 148,
@@ -64,14 +64,14 @@ describe('decoding struct tcp_info', () => {
     bytes.setUint8(7, 1);
     bytes.setUint32(68, 12_500, true);
     bytes.setUint32(76, 0x7fff_ffff, true);
-    bytes.setBigUint64(104, 0xffff_ffff_ffff_ffffn, true);
+    bytes.setBigUint64(112, 0xffff_ffff_ffff_ffffn, true);
     bytes.setUint32(148, 0xffff_ffff, true);
     bytes.setBigUint64(160, 125_000_000n, true);
     bytes.setBigUint64(176, 2_000_000n, true);
     expect(decodeTcpInfo(bytes, FULL_BYTES)).toMatchObject({
       rttMs: 12.5,
       isStartingUp: true,
-      pacingBps: undefined,
+      maxPacingBps: undefined,
       minRttMs: undefined,
       deliveryRateBps: 1_000_000_000,
       isAppLimited: true,

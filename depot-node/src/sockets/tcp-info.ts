@@ -52,8 +52,8 @@ export interface TcpInfo {
   readonly receivedSegments: number | undefined;
   readonly outOfOrderSegments: number | undefined;
   readonly notSentBytes: number | undefined;
-  /** Bits per second, as all rates; `undefined` where nothing paces. */
-  readonly pacingBps: number | undefined;
+  /** The fastest that this end lets it be. Bits per second, as all rates; `undefined` where it sets no bound. */
+  readonly maxPacingBps: number | undefined;
   readonly deliveryRateBps: number | undefined;
   /** Whether the sender had too little to send while the delivery rate was measured. */
   readonly isAppLimited: boolean;
@@ -112,7 +112,7 @@ export function decodeTcpInfo(bytes: DataView, sizeBytes: number): TcpInfo {
     receivedSegments: small(152),
     outOfOrderSegments: small(224),
     notSentBytes: small(144),
-    pacingBps: scaled(finiteRate(bytes, 104, sizeBytes), BITS_PER_BYTE),
+    maxPacingBps: scaled(finiteRate(bytes, 112, sizeBytes), BITS_PER_BYTE),
     deliveryRateBps: scaled(large(160) || undefined, BITS_PER_BYTE),
     isAppLimited: sizeBytes > 7 && (bytes.getUint8(7) & 1) === 1,
     busyMs: scaled(large(168), 1 / 1000),
@@ -157,5 +157,5 @@ function mostWindowOf(options: number, scales: number): number | undefined {
 function finiteRate(bytes: DataView, offset: number, sizeBytes: number): number | undefined {
   if (offset + 8 > sizeBytes) return undefined;
   const rate = bytes.getBigUint64(offset, true);
-  return rate === 0xffff_ffff_ffff_ffffn ? undefined : Number(rate);
+  return rate === 0xffff_ffff_ffff_ffffn || rate === 0n ? undefined : Number(rate);
 }
