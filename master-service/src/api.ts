@@ -94,11 +94,9 @@ function routersOf(init: ApiInit): readonly express.Router[] {
     ...(heardAgoMs === undefined ? {} : { heardAgoMs }),
     ...(problem ? { problem } : {}),
   });
-  const failedChecks = new FailedChecks({
-    isOwn: (address) => sources.has(address, now()),
-    nowMs: now,
-  });
-  const checks = new BoundedChecks(failedChecks);
+  const isDepots = (address: string) => sources.has(address, now());
+  const failedChecks = new FailedChecks({ isOwn: isDepots, nowMs: now });
+  const checks = new BoundedChecks({ failed: failedChecks, isDepots });
   return [
     depotRoutes({
       service,

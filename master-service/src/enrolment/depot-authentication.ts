@@ -87,17 +87,24 @@ export function checkEnrolment(request: DepotRequest, secret: string, nowMs: num
   return isEnrolled({ ...request, stamp }, enrolment, secret) ? ok(stamp) : refuse('enrolment-refused');
 }
 
+interface BoundedChecksInit {
+  readonly failed: FailedChecks;
+  /** Whether depots come from an address. */
+  readonly isDepots: (address: string) => boolean;
+}
+
 /**
- * Checks signatures, for an address and its network as long as not too many from there were wrong. A
- * connection over which the last one was right is heard all the same: strangers may be behind the same
- * address as a depot.
+ * Checks signatures, for an address and its network as long as not too many from there were wrong. Strangers
+ * may be behind the same address as a depot, and all are where a proxy ends connections: so a connection over
+ * which the last one was right is heard all the same, and from where depots come each new one once.
  */
 export class BoundedChecks {
-  readonly #failed: FailedChecks;
+  readonly #init: BoundedChecksInit;
   readonly #proved = new WeakSet<Socket>();
+  readonly #vain = new WeakSet<Socket>();
 
-  constructor(failed: FailedChecks) {
-    this.#failed = failed;
+  constructor(init: BoundedChecksInit) {
+    this.#init = init;
   }
 
   /** Reads a request that will be checked; throws `signature-checks-spent`, its body unread, where none is. */
@@ -143,11 +150,15 @@ export class BoundedChecks {
   /** A signature was checked that is worth nothing: it is wrong, or has come before. */
   noteVain(connection: Socket): void {
     this.#proved.delete(connection);
-    this.#failed.note(connection.remoteAddress ?? '');
+    this.#vain.add(connection);
+    this.#init.failed.note(connection.remoteAddress ?? '');
   }
 
   #hasRoomFor(connection: Socket): boolean {
-    return this.#proved.has(connection) || this.#failed.hasRoomFor(connection.remoteAddress ?? '');
+    const { failed, isDepots } = this.#init;
+    const from = connection.remoteAddress ?? '';
+    if (this.#proved.has(connection) || failed.hasRoomFor(from)) return true;
+    return !this.#vain.has(connection) && isDepots(from);
   }
 }
 
