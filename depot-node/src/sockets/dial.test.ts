@@ -92,10 +92,15 @@ describe('dialling an origin', () => {
     ['a mapped address', ['::ffff:127.0.0.1']],
     ['IPv6 beyond global unicast', ['4000::1']],
     ['the overlay itself', [OVERLAY]],
-    ['a public address that is its own machine, whose services may trust it', [OWN]],
   ])('never connects to %s', async (_, addresses) => {
     const { dial, made } = dialIn(addresses, { allow: false });
     await expect(dial({ port: 80 })).rejects.toMatchObject({ code: 'address-not-allowed', status: 403 });
+    expect(made).toEqual([]);
+  });
+
+  test('never connects to its own machine, whose services may trust it: others reach that', async () => {
+    const { dial, made } = dialIn([OWN], { allow: false });
+    await expect(dial({ port: 80 })).rejects.toMatchObject({ code: 'origin-unreachable', blame: 'way' });
     expect(made).toEqual([]);
   });
 

@@ -104,12 +104,10 @@ export function createDial(components: DialComponents): Dial {
 
   const refusalOf = ({ purpose, port }: DialTarget, address: string): ErrorCode | undefined => {
     if (purpose === 'depot') return refuseOverlayAddress(address, port, policy);
-    const isForbidden =
-      purpose === 'origin' &&
-      (isOverlayAddress(address, port) ||
-        refuseAddress(address, port, policy) !== undefined ||
-        (isOwnAddress(address) && !isExcepted(address, port, policy)));
-    return isForbidden ? 'address-not-allowed' : undefined;
+    if (purpose !== 'origin') return undefined;
+    if (isOverlayAddress(address, port) || refuseAddress(address, port, policy)) return 'address-not-allowed';
+    // From elsewhere it can be reached, be it by another depot or the client.
+    return isOwnAddress(address) && !isExcepted(address, port, policy) ? 'origin-unreachable' : undefined;
   };
 
   const connectTo = async (target: DialTarget, address: string, signal: AbortSignal): Promise<Dialled> => {
