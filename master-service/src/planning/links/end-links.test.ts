@@ -355,6 +355,20 @@ describe('with no link typed in', () => {
     expect(route.lanes).toBeGreaterThan(1);
   });
 
+  test('what one depot got of an origin by several connections stands against what others did not, however many they were', () => {
+    const { seesOrigin, seesClient, plan } = world({ 'd1 d2': 80, 'd1 d3': 80, 'd1 d4': 80 });
+    seesClient('d1', 5, { ...CLEAN, goodputBps: 90e6 });
+    const held = { receivedBytes: 4e7, lostBytes: 0, limit: 'origin', goodputBps: 20e6 };
+    const together = { totalBps: 20e6, several: { goodputBps: 20e6, connections: 8 } };
+    for (let time = 0; time < 3; time += 1)
+      for (const depot of ['d1', 'd3']) seesOrigin(depot, depot === 'd1' ? 85 : 5, { ...held, ...together });
+    seesOrigin('d4', 5, { receivedBytes: 4e7, lostBytes: 0, goodputBps: 20e6 });
+    const bpsOverD4 = () => plan({ via: ['d4'], lanes: 8 }).prediction.legs.at(-1)?.goodputBps ?? 0;
+    expect(bpsOverD4()).toBeLessThan(22e6);
+    for (let time = 0; time < 3; time += 1) seesOrigin('d2', 40, { ...held, totalBps: 95e6 });
+    expect(bpsOverD4()).toBeGreaterThan(40e6);
+  });
+
   test('what the few lanes of a slower client got from an origin is no bound for the lanes of a faster one', () => {
     const { seesOrigin, seesClient, plan } = world({ 'd1 d3': 80 });
     seesClient('d1', 5, { ...CLEAN, goodputBps: 95e6 });

@@ -76,8 +76,11 @@ export function toOneAddressBps(
     if (!links.isBelieved(depot)) continue;
     const { goodputBps } = origins.distribution(depot, host, nowMs);
     if (goodputBps.source === 'measured') mostBps = Math.max(mostBps, goodputBps.value);
-    if (totalOf(fact, nowMs).source !== 'measured') continue;
-    if (fact.value.limit === 'origin' && eachOfSeveralBps(fact, nowMs) === undefined) continue;
+    const total = totalOf(fact, nowMs);
+    if (total.source !== 'measured') continue;
+    const isMore = goodputBps.source === 'measured' && total.value > HELD_TOGETHER * goodputBps.value;
+    // How many shared what is no more than that nobody has said.
+    if (!isMore && fact.value.limit === 'origin' && eachOfSeveralBps(fact, nowMs) === undefined) continue;
     const heldBps = heldTogetherBps(goodputBps, fact, nowMs);
     if (heldBps === undefined || heldBps > HELD_TOGETHER * goodputBps.value) return undefined;
     seen += 1;
