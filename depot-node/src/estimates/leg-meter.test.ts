@@ -84,6 +84,12 @@ describe('what a leg is found to be', () => {
     expect(meter.measure.deliveryRateBps).toBe(48e6);
   });
 
+  test('carries what the configuration lets each leg be', () => {
+    const meter = new LegMeter(info({ maxPacingBps: 50e6 }), 0, 50e6);
+    const held = { sentBytes: 6_000_000, busyMs: 1000, deliveryRateBps: 48e6, maxPacingBps: 50e6 };
+    expect(meter.add(info(held), 1000)).toMatchObject({ recentRateBps: 48e6, leastRateBps: undefined });
+  });
+
   test('is rated by several looks together where each of them saw few bytes', () => {
     const meter = new LegMeter(EMPTY, 0);
     const rates = Array.from({ length: 10 }, (_, index) => {

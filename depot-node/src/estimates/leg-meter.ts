@@ -86,6 +86,8 @@ const MOST_OVERSHOT_LOOKS = 2;
 
 /** A sender that gets so near to the pace that its depot has set it is held back by that: the rest are headers. */
 const PACED_SHARE = 0.9;
+/** The kernel rounds a pace. */
+const CLEARLY_LESS = 0.99;
 
 /** Of what a recent rate rests on, so much is left at the next look: it is the mean of about three looks. */
 const RECENT_SHARE = 0.7;
@@ -96,6 +98,7 @@ const RECENT_SHARE = 0.7;
  */
 export class LegMeter {
   readonly #startedMs: number;
+  readonly #boundBps: number;
   #lookedMs: number;
   #last: TcpInfo;
   #minRttMs: number | undefined;
@@ -113,8 +116,10 @@ export class LegMeter {
   readonly #sums = { sentBytes: 0, retransmittedBytes: 0, receivedBytes: 0 };
   readonly #limitedMs = { receiver: 0, 'send-buffer': 0, 'congestion-window': 0, idle: 0 };
 
-  constructor(first: TcpInfo, nowMs: number) {
+  /** @param boundBps what the configuration lets each such leg be, bits per second. */
+  constructor(first: TcpInfo, nowMs: number, boundBps = Number.POSITIVE_INFINITY) {
     this.#startedMs = nowMs;
+    this.#boundBps = boundBps;
     this.#lookedMs = nowMs;
     this.#last = first;
     this.#minRttMs = first.minRttMs;
@@ -125,7 +130,7 @@ export class LegMeter {
     const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
     const { rateBps, ratedBytes } = this.#rate(info, moved);
     // What is acknowledged last, be it for a gap that was filled, comes slower than the network is.
-    const isAtLeast = info.isStartingUp || info.notSentBytes === 0 || isPaced(rateBps, this.#last, info);
+    const isAtLeast = info.isStartingUp || info.notSentBytes === 0 || this.#isHeldByShare(rateBps, info);
     const delta = {
       ...moved,
       fromMs: this.#lookedMs,
@@ -209,6 +214,15 @@ export class LegMeter {
     return { rateBps: isHeldBack ? undefined : deliveryRateBps, ratedBytes: since.sentBytes };
   }
 
+  /**
+   * Whether its share of the depot's uplink is what made a rate; it may have been another one at the look
+   * before. What the configuration lets each leg be is all that the link carries.
+   */
+  #isHeldByShare(rateBps: number | undefined, { maxPacingBps = Number.POSITIVE_INFINITY }: TcpInfo): boolean {
+    const paceBps = Math.min(maxPacingBps, this.#last.maxPacingBps ?? maxPacingBps);
+    return rateBps !== undefined && paceBps < CLEARLY_LESS * this.#boundBps && rateBps >= PACED_SHARE * paceBps;
+  }
+
   #recent(rateBps: number | undefined, sentBytes: number): number | undefined {
     if (rateBps === undefined) return undefined;
     this.#ratedBytes += sentBytes;
@@ -223,13 +237,6 @@ export class LegMeter {
       this.#limitedMs[limit] > this.#limitedMs[largest] ? limit : largest,
     );
   }
-}
-
-/** Whether the depot's own pace is what made a rate, which may have been another one at the look before. */
-function isPaced(rateBps: number | undefined, before: TcpInfo, after: TcpInfo): boolean {
-  const { maxPacingBps = Number.POSITIVE_INFINITY } = after;
-  const paceBps = Math.min(maxPacingBps, before.maxPacingBps ?? maxPacingBps);
-  return rateBps !== undefined && rateBps >= PACED_SHARE * paceBps;
 }
 
 /** In the order in which the first of equals counts. */

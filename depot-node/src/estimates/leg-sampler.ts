@@ -123,10 +123,13 @@ interface Leg {
 /**
  * Looks at the watched connections once a second, at those on which nothing moves less often; all by one
  * timer that keeps no process alive.
+ *
+ * @param boundBpsOf what the configuration lets each leg of a class be, bits per second.
  */
 export function createLegSampler(
   kernel: (TcpInfoCalls & DescriptorCalls) | undefined,
   nowMs: () => number = () => performance.now(),
+  boundBpsOf: (legClass: LegClass) => number | undefined = () => undefined,
 ): LegSampler {
   const legs = new Set<Leg>();
   const links = new LinkEstimates('depots');
@@ -196,7 +199,7 @@ export function createLegSampler(
           measure: () => undefined,
         };
       }
-      const meter = new LegMeter(first, nowMs());
+      const meter = new LegMeter(first, nowMs(), boundBpsOf(legClass));
       const network = legClass === 'depot' ? undefined : networkAt(stream);
       const client = legClass === 'client' ? network : undefined;
       const origin =
