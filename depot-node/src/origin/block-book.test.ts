@@ -27,6 +27,21 @@ test('an origin that gives blocks is asked for them at once in the folders where
 });
 
 describe('an origin that blocks were bad for', () => {
+  test('is one to which no second connection stands twice in a row within ten minutes', () => {
+    let nowMs = 0;
+    const book = new BlockBook(() => nowMs);
+    const unfitAfter = (trial: 'missed' | 'other') => {
+      book.noteTrial(trial, ORIGIN, HERE, []);
+      return book.isUnfit(ORIGIN, HERE, []);
+    };
+    expect(unfitAfter('missed')).toBe(false);
+    expect(unfitAfter('other')).toBe(false);
+    expect(unfitAfter('missed')).toBe(false);
+    nowMs += 600_000;
+    expect(unfitAfter('missed')).toBe(false);
+    expect(unfitAfter('missed')).toBe(true);
+  });
+
   test('is asked for all by the clients that met it, and by others when a second network has met it', () => {
     const book = new BlockBook(() => 0);
     book.noteFit(ORIGIN);

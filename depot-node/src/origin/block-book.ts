@@ -24,6 +24,8 @@ export class BlockBook {
   readonly #nowMs: () => number;
   readonly #unfit: Findings;
   readonly #fitAtMs = this.#timesOfTrust();
+  /** When no connection for a trial stood, of origins of which none has since. */
+  readonly #missedAtMs = new FairMap<number>(MOST_REMEMBERED, undefined, (atMs) => !this.#isLately(atMs));
   /** When several networks had met that blocks were bad for an origin: what fitted before counts no more. */
   readonly #agreedAtMs = this.#timesOfTrust();
 
@@ -62,6 +64,28 @@ export class BlockBook {
     const [origin, domain] = [originOf(place), domainOf(place.host)];
     if (this.#unfit.note(origin, domain, network, between))
       this.#agreedAtMs.set(origin, this.#nowMs(), domain);
+  }
+
+  /**
+   * Takes note of what came of a block that was asked for beside the whole. One connection that does not
+   * stand has lost a packet; where a second one in a row does not, the origin drops those that come beside
+   * the first, and each download would wait for that.
+   */
+  noteTrial(
+    trial: 'unfit' | 'missed' | 'other',
+    place: OriginPlace,
+    network: string,
+    between: Between,
+  ): void {
+    const [origin, domain] = [originOf(place), domainOf(place.host)];
+    const hasMissed = this.#isLately(this.#missedAtMs.get(origin));
+    if (trial === 'missed' && !hasMissed) this.#missedAtMs.set(origin, this.#nowMs(), domain);
+    else this.#missedAtMs.delete(origin);
+    if (trial === 'unfit' || (trial === 'missed' && hasMissed)) this.noteUnfit(place, network, between);
+  }
+
+  #isLately(atMs: number | undefined): boolean {
+    return atMs !== undefined && this.#nowMs() - atMs < REMEMBERED_MS;
   }
 
   #timesOfTrust(): FairMap<number> {

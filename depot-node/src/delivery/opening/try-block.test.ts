@@ -46,7 +46,7 @@ test('an origin is taken for one that gives no blocks where it does not answer, 
       },
       new AbortController().signal,
     );
-  expect(await Promise.all([trial(false), trial(true)])).toEqual(['untold', 'unfit']);
+  expect(await Promise.all([trial(false), trial(true)])).toEqual(['missed', 'unfit']);
 });
 
 test.each([

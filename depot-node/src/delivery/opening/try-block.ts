@@ -14,10 +14,10 @@ const PATIENCE_MS = 500;
 const LATE = new Error('no block came beside the other answer');
 
 /**
- * What came of a trial: the answer to the block, `unfit` of an origin that gives none of that file, or
- * nothing that tells of the origin.
+ * What came of a trial: the answer to the block, `unfit` of an origin that gives none of that file, `missed`
+ * where no connection stood in time, or nothing that tells of the origin.
  */
-export type Trial = TimedAnswer | 'unfit' | 'untold';
+export type Trial = TimedAnswer | 'unfit' | 'missed' | 'untold';
 
 /** Asks for a block over the way of an answer that is there; `onStands` hears when that stands up to the origin. */
 type AskBlock = (signal: AbortSignal, onStands: () => void) => Promise<TimedAnswer>;
@@ -76,10 +76,9 @@ async function askBeside(
   };
   const answer = await ask(AbortSignal.any([signal, late.signal]), onStands)
     .catch((failure: unknown) => {
-      // What does not stand may have lost its first packet, which is sent again after a second: the origin was
-      // not asked.
-      const isOfOrigin = late.signal.aborted ? hasStood : isTheOrigins(failure);
-      return isOfOrigin ? 'unfit' : 'untold';
+      // What does not stand may have lost its first packet, which is sent again after a second.
+      if (late.signal.aborted && !hasStood) return 'missed';
+      return late.signal.aborted || isTheOrigins(failure) ? 'unfit' : 'untold';
     })
     .finally(stopWaiting);
   if (typeof answer === 'string') return answer;
