@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLError } from 'yaml';
 import type * as z from 'zod';
 import { LonghaulError } from '../../errors.ts';
 import { checkAuthority, checkTls, type TlsMaterial } from '../tls/tls-files.ts';
@@ -139,12 +139,17 @@ function readText(path: string): string {
 
 function parseYaml(text: string, path: string): unknown {
   try {
-    return parse(text);
+    return parse(text, { logLevel: 'error' });
   } catch (cause) {
-    // What stands in that place follows, and may be secret where this is another file.
-    const reason = reasonOf(cause).replace(/:?\n[^]*$/, '');
-    throw new LonghaulError('config-invalid', { detail: `${path} is not YAML: ${reason}`, cause });
+    // What stands in that place may be secret where this is another file.
+    const at = cause instanceof YAMLError ? ` (${cause.code}, ${placeOf(cause)})` : '';
+    throw new LonghaulError('config-invalid', { detail: `${path} is not YAML${at}` });
   }
+}
+
+function placeOf({ linePos }: YAMLError): string {
+  const { line = 1, col = 1 } = linePos?.[0] ?? {};
+  return `line ${line}, column ${col}`;
 }
 
 function reasonOf(failure: unknown): string {
