@@ -19,7 +19,7 @@ export const FORGED_SIGNATURES: Attack = {
   worlds: ['splice'],
   // A short strike uses up no budget on a busy machine.
   quick: [],
-  meets: ['signature-checks-spent'],
+  meets: ['signature-checks-spent', 'master-busy'],
   strike: async (ground) => {
     const download = await ground.plan(`http://${HOST}${ground.path(1000)}`, { via: ['d3', 'd2', 'd1'] });
     if (!download) throw new Error('the master gave no plan');

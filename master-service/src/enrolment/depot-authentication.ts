@@ -87,6 +87,9 @@ export function checkEnrolment(request: DepotRequest, secret: string, nowMs: num
   return isEnrolled({ ...request, stamp }, enrolment, secret) ? ok(stamp) : refuse('enrolment-refused');
 }
 
+/** Said to whom no signature is checked. That is a depot's own as little as its client's fault: it is the master's. */
+const SPENT = 'too many signatures from that address or network were wrong';
+
 interface BoundedChecksInit {
   readonly failed: FailedChecks;
   /** Whether depots come from an address. */
@@ -107,9 +110,9 @@ export class BoundedChecks {
     this.#init = init;
   }
 
-  /** Reads a request that will be checked; throws `signature-checks-spent`, its body unread, where none is. */
+  /** Reads a request that will be checked; throws `master-busy`, its body unread, where none is. */
   async read(request: IncomingMessage, path: string, mostBytes?: number): Promise<ReceivedRequest> {
-    if (!this.#hasRoomFor(request.socket)) throw new LonghaulError('signature-checks-spent');
+    if (!this.#hasRoomFor(request.socket)) throw new LonghaulError('master-busy', { detail: SPENT });
     return readRequest(request, path, mostBytes);
   }
 
@@ -119,7 +122,7 @@ export class BoundedChecks {
     const { stamp, signature } = claims;
     if (!stamp || !isFresh(stamp, nowMs)) return refuse('depot-signature-wrong', CLOCK_DETAIL);
     // Several may have been read while there was room.
-    if (!this.#hasRoomFor(connection)) return refuse('signature-checks-spent');
+    if (!this.#hasRoomFor(connection)) return refuse('master-busy', SPENT);
     if (!isSignedBy({ ...request, stamp }, signature, publicKey)) {
       this.noteVain(connection);
       return refuse('depot-signature-wrong');
@@ -136,7 +139,7 @@ export class BoundedChecks {
     const { connection, claims } = request;
     const { stamp, enrolment } = claims;
     if (!stamp || tokenKey === undefined) return refuse('join-token-unknown');
-    if (!this.#hasRoomFor(connection)) return refuse('signature-checks-spent');
+    if (!this.#hasRoomFor(connection)) return refuse('master-busy', SPENT);
     if (isSignedBy({ ...request, stamp }, enrolment, tokenKey)) return ok(undefined);
     this.noteVain(connection);
     return refuse('join-token-unknown');
