@@ -126,8 +126,12 @@ async function packaging(
   const { version } = JSON.parse(packageText) as { version: string };
   return {
     name: 'longhaul-package',
-    // Blanks before lines, which the sources have.
-    transformIndexHtml: (html) => html.replaceAll(/\n\s+/g, '\n'),
+    // The sources have blanks before lines; of what is its own the add-on may load all.
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html) =>
+        html.replaceAll(/\n\s+/g, '\n').replaceAll(' crossorigin', '').replaceAll(' />', '/>'),
+    },
     renderChunk: withoutUnheard,
     generateBundle: {
       // The pages are there by then.
@@ -142,7 +146,10 @@ async function packaging(
         const isNamed = namedIn(scripts, [...pages, source]);
         const languages = language === undefined ? (Object.keys(LANGUAGES) as Language[]) : [language];
         for (const spoken of languages) {
-          const messages = Object.entries(messagesOf(LANGUAGES[spoken])).filter(([key]) => isNamed(key));
+          // Keys that begin alike pack best beside each other.
+          const messages = Object.entries(messagesOf(LANGUAGES[spoken]))
+            .filter(([key]) => isNamed(key))
+            .toSorted(([one], [other]) => (one < other ? -1 : 1));
           const fileName = `_locales/${spoken}/messages.json`;
           this.emitFile({ type: 'asset', fileName, source: JSON.stringify(Object.fromEntries(messages)) });
         }

@@ -3,13 +3,15 @@ import { ERRORS, type ErrorCode, type ErrorEntry } from '@longhaul/shared';
 
 /**
  * What masters say to operators and to depots alone, depots to each other, and both to who asks for what the
- * add-on never does, or to requests of which it reads no code: those for tunnels, for legs, and with feedback.
+ * add-on never does, such as stepwise signalling, or to requests of which it reads no code: those for tunnels, for
+ * legs, and with feedback.
  */
 const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'caller-not-proved',
   'depot-address-not-allowed',
   'depot-registry-full',
   'feedback-limited',
+  'handover-missing',
   'job-unknown',
   'join-tokens-full',
   'master-bad-answer',
@@ -17,8 +19,10 @@ const OF_OTHERS: ReadonlySet<string> = new Set<ErrorCode>([
   'method-not-allowed',
   'name-not-listed',
   'no-other-chain',
+  'signature-checks-spent',
   'ticket-missing',
   'ticket-other-wanted',
+  'ticket-wrong-kind',
   'too-many-challenges',
   'via-not-allowed',
   'worker-script-refused',

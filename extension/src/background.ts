@@ -350,6 +350,7 @@ answerMessages({
   history: () => history.get(),
   'erase-history': async () => {
     await history.erase();
+    await jobs.removeEnded();
     return null;
   },
   'clear-ended': async () => {

@@ -50,8 +50,9 @@ const FIREFOX = {
     gecko: {
       id: GECKO_ID,
       strict_min_version: '142.0',
-      // The addresses of downloads go to the master that the user has chosen.
-      data_collection_permissions: { required: ['browsingActivity'] },
+      // The addresses of downloads, that they happen, and what is said of their files go to the master that the
+      // user has chosen; the files pass through depots.
+      data_collection_permissions: { required: ['browsingActivity', 'websiteActivity', 'websiteContent'] },
     },
   },
 } as const;

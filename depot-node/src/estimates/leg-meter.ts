@@ -220,7 +220,9 @@ export class LegMeter {
    */
   #isHeldByShare(rateBps: number | undefined, { maxPacingBps = Number.POSITIVE_INFINITY }: TcpInfo): boolean {
     const paceBps = Math.min(maxPacingBps, this.#last.maxPacingBps ?? maxPacingBps);
-    return rateBps !== undefined && paceBps < CLEARLY_LESS * this.#boundBps && rateBps >= PACED_SHARE * paceBps;
+    return (
+      rateBps !== undefined && paceBps < CLEARLY_LESS * this.#boundBps && rateBps >= PACED_SHARE * paceBps
+    );
   }
 
   #recent(rateBps: number | undefined, sentBytes: number): number | undefined {

@@ -213,6 +213,11 @@ test('the history can be erased', async ({ user }) => {
   expect(await user.text('#history-totals')).toContain(': 212, together 81 GB');
   await user.click('#erase');
   await expect.poll(() => user.text('#no-history')).toBe('No download has come through depots yet.');
+  const states = await user.addonCall<string[]>(
+    'return (await (globalThis.browser ?? chrome).storage.local.get("jobs")).jobs.map(({ state }) => state)',
+  );
+  expect(states.length).toBeGreaterThan(0);
+  for (const ended of ['done', 'lost']) expect(states).not.toContain(ended);
   await user.goto(user.addonPage('options.html'));
   await expect.poll(() => user.text('#no-history')).not.toBe('');
 });

@@ -52,6 +52,25 @@ it.each([
   expect(await askMaster(master, request, patient)).toEqual({ result: 'no-master', status });
 });
 
+it('tells a master without TLS of no address that is asked for under TLS', async () => {
+  let asked = 0;
+  const fetched = globalThis.fetch;
+  globalThis.fetch = () => {
+    asked += 1;
+    return Promise.reject(new Error('asked'));
+  };
+  try {
+    expect(await askMaster('http://master.example', request, patient)).toEqual({ result: 'insecure' });
+    expect(asked).toBe(0);
+    const plain = { ...request, url: 'http://origin.example/file.iso' };
+    expect(await askMaster('http://master.example', plain, patient)).toEqual({ result: 'silent' });
+    expect(await askMaster('https://master.example', request, patient)).toEqual({ result: 'silent' });
+    expect(asked).toBe(2);
+  } finally {
+    globalThis.fetch = fetched;
+  }
+});
+
 it('follows no redirect', async () => {
   const other = await serve((_incoming, outgoing) => outgoing.end(JSON.stringify(plan())));
   const master = await serve((_incoming, outgoing) => outgoing.writeHead(307, { location: other }).end());

@@ -6,6 +6,7 @@ import {
   planAnswerSchema,
 } from '@longhaul/shared';
 import { type Left, left } from '../judge/why-left.ts';
+import { isInsecure } from '../judge/why-unfit.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 
 /** What came of asking a master for a plan. */
@@ -15,12 +16,20 @@ export type PlanReply =
   | { readonly result: 'refused'; readonly code: string; readonly message: string }
   /** Something answers there, but not as a master does. */
   | { readonly result: 'no-master'; readonly status: number }
+  /** It was not asked: whoever listens would learn of an address that is told under TLS alone. */
+  | { readonly result: 'insecure' }
   | { readonly result: 'silent' };
+
+const WHY = {
+  silent: 'master-silent',
+  insecure: 'insecure-chain',
+  'no-master': 'no-master-there',
+} as const;
 
 /** Why a download is left to the browser whose master gives no plan. */
 export function leftByMaster(reply: Exclude<PlanReply, { result: 'plan' }>): Left {
   if (reply.result === 'refused') return left('master-refused', `${reply.message} (${reply.code})`);
-  return left(reply.result === 'silent' ? 'master-silent' : 'no-master-there');
+  return left(WHY[reply.result]);
 }
 
 /** Asks a master for the plan of a download, with nothing about the user. Never rejects. */
@@ -29,6 +38,8 @@ export async function askMaster(
   request: PlanRequest,
   signal: AbortSignal,
 ): Promise<PlanReply> {
+  const asked = parseOriginUrl(request.url);
+  if (asked.ok && isInsecure(asked.value, [master])) return { result: 'insecure' };
   try {
     const response = await fetch(`${master}/v1/plans`, {
       method: 'POST',

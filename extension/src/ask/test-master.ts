@@ -20,8 +20,11 @@ interface Answered {
   readonly about?: AboutMaster;
 }
 
-/** A place that nobody downloads from (RFC 2606): the answer tells of the user, not of the place. */
-const ANY_PLACE = { url: 'https://www.example.com/', sizeBytes: 1_000_000_000 };
+/**
+ * A place that nobody downloads from (RFC 2606): the answer tells of the user, not of the place. A master without
+ * TLS is asked for no other.
+ */
+const ANY_PLACE = { url: 'http://www.example.com/', sizeBytes: 1_000_000_000 };
 /** Of these reasons no plan of the master's can be a chain now. */
 const WITHOUT_DEPOTS = new Set(['chains-off', 'no-depots', 'no-depot-up']);
 
@@ -40,7 +43,7 @@ export async function testMaster(
   const reply = await askMaster(master, ANY_PLACE, signal);
   const milliseconds = Math.round(performance.now() - started);
   if (reply.result === 'silent') return { result: (await hasAccess([master])) ? 'unreachable' : 'no-access' };
-  if (reply.result === 'no-master') return { result: 'no-master' };
+  if (reply.result === 'no-master' || reply.result === 'insecure') return { result: 'no-master' };
   const about = await askAboutMaster(master, signal);
   const answered = { milliseconds, ...(about ? { about } : {}) };
   if (reply.result === 'refused') {

@@ -23,7 +23,7 @@ export function whyUnfit(plan: PlanAnswer, askedUrl: string, settings: Settings)
   const unasked = whyUnasked(plan, asked.value, settings);
   if (unasked) return unasked;
   if (!leadsToDepot(plan.location, asked.value, settings)) return 'plan-unfit';
-  return isInsecure(asked.value, [plan.location, plan.masterUrl]) ? 'insecure-chain' : undefined;
+  return isInsecure(asked.value, [plan.location]) ? 'insecure-chain' : undefined;
 }
 
 /**

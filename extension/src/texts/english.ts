@@ -175,7 +175,7 @@ export const ENGLISH = {
     'Requests are led to depots before the site sends anything. Names in “download” attributes are lost then, and in Chromium nothing can be compared with an answer of the site.',
   optionsWasteOn: 'Lead requests to depots at once',
   shareTellHint:
-    'Your master plans better, for you too, when it learns what its plans really gave. It is told the plan’s number, the bytes and the seconds of a download that it has planned, through depots or direct; no address, and nothing of other downloads.',
+    'Your master plans better, for you too, when it learns what its plans really gave. It is told the number, bytes and seconds of each download that it has planned, no address. Up to four depots that it names see how far you are.',
   shareTell: 'Tell the master how its plans went',
   optionsNoRoom: 'The browser has no room left: nothing was changed.',
   importTooLarge: 'This file is larger than any list of rules. Nothing was changed.',
@@ -224,7 +224,7 @@ export const ENGLISH = {
   shareTitle: 'What is sent where',
   shareNothing: 'To the makers of Longhaul: nothing. There is no account, and nobody counts you.',
   shareMaster:
-    'To your master: the address and size of each download that is large enough and public, when it begins. Nothing about other pages.',
+    'To your master: the address and size of each download that is large enough and not marked as yours, when it begins. Nothing about other pages.',
   shareDepots:
     'To the depots of a plan: the address of that download and your network address. They pass the file on, so they see its content, for https as well.',
   shareNever:

@@ -176,7 +176,7 @@ export const PORTUGUESE: Texts = {
     'Os pedidos são levados aos depósitos antes que o site envie algo. Nomes em atributos “download” se perdem, e no Chromium nada pode ser comparado com uma resposta do site.',
   optionsWasteOn: 'Levar os pedidos aos depósitos imediatamente',
   shareTellHint:
-    'O mestre planeja melhor, também para você, quando sabe o que seus planos realmente deram. Ele recebe o número do plano, os bytes e os segundos de um download que planejou, por depósitos ou direto; nenhum endereço, e nada de outros downloads.',
+    'O mestre planeja melhor, também para você, quando sabe o que seus planos realmente deram. Ele recebe o número, os bytes e os segundos de cada download que planejou, nenhum endereço. Até quatro depósitos que ele indica veem a que distância você está.',
   shareTell: 'Contar ao mestre como foram seus planos',
   optionsNoRoom: 'O navegador não tem mais espaço: nada foi alterado.',
   importTooLarge: 'Este arquivo é maior do que qualquer lista de regras. Nada foi alterado.',
@@ -226,7 +226,7 @@ export const PORTUGUESE: Texts = {
   shareTitle: 'O que é enviado a quem',
   shareNothing: 'A quem faz o Longhaul: nada. Não há conta, e ninguém conta você.',
   shareMaster:
-    'Ao seu mestre: o endereço e o tamanho de cada download público e grande o bastante, quando começa. Nada sobre outras páginas.',
+    'Ao seu mestre: o endereço e o tamanho de cada download grande o bastante e não marcado como seu, quando começa. Nada sobre outras páginas.',
   shareDepots:
     'Aos depósitos de um plano: o endereço desse download e o seu endereço de rede. Eles repassam o arquivo, então veem o conteúdo, também com https.',
   shareNever:

@@ -178,7 +178,7 @@ export const VIETNAMESE: Texts = {
     'Yêu cầu được dẫn đến trạm trước khi trang web gửi bất cứ gì. Khi đó tên trong thuộc tính “download” bị mất, và trong Chromium không thể so sánh với câu trả lời của trang web.',
   optionsWasteOn: 'Dẫn yêu cầu đến trạm ngay lập tức',
   shareTellHint:
-    'Máy chủ điều phối lập kế hoạch tốt hơn, cho cả bạn, khi biết kế hoạch của nó thực sự đem lại gì. Nó được cho biết số của kế hoạch, số byte và số giây của một lượt tải mà nó đã lập kế hoạch, qua trạm hay trực tiếp; không có địa chỉ nào, và không gì về các lượt tải khác.',
+    'Máy chủ điều phối lập kế hoạch tốt hơn, cho cả bạn, khi biết kế hoạch của nó thực sự đem lại gì. Nó được cho biết số kế hoạch, số byte và số giây của mỗi lượt tải mà nó đã lập kế hoạch, không có địa chỉ. Tối đa bốn trạm mà nó nêu thấy bạn ở cách bao xa.',
   shareTell: 'Cho máy chủ điều phối biết kết quả các kế hoạch',
   optionsNoRoom: 'Trình duyệt không còn chỗ: không có gì thay đổi.',
   importTooLarge: 'Tệp này lớn hơn mọi danh sách quy tắc. Không có gì thay đổi.',
@@ -226,7 +226,7 @@ export const VIETNAMESE: Texts = {
   shareTitle: 'Gửi gì cho ai',
   shareNothing: 'Cho những người làm ra Longhaul: không gì cả. Không có tài khoản và không ai đếm bạn.',
   shareMaster:
-    'Cho máy chủ điều phối của bạn: địa chỉ và cỡ của mỗi tệp công khai đủ lớn, khi bắt đầu tải. Không có gì về các trang khác.',
+    'Cho máy chủ điều phối của bạn: địa chỉ và cỡ của mỗi tệp đủ lớn, không được đánh dấu là của riêng bạn, khi bắt đầu tải. Không có gì về các trang khác.',
   shareDepots:
     'Cho các trạm của một kế hoạch: địa chỉ của tệp đó và địa chỉ mạng của bạn. Các trạm chuyển tệp nên thấy nội dung, kể cả với https.',
   shareNever:
