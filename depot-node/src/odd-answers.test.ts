@@ -395,7 +395,7 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
     expect(hash(body)).toBe(hash(file));
   });
 
-  test.each(['9007199254740993', '1e3', '99999999999999999999'])(
+  test.each(['9007199254740993', '99999999999999999999'])(
     'a length that no number holds, %s, is no answer',
     async (length) => {
       origin = (_asked, answer) => {

@@ -31,7 +31,7 @@ test('a client network that has transfers begun, and comes for none, leaves plac
 });
 
 test("what an origin sends to a transfer that nobody comes for is of its ticket's bytes", async () => {
-  await start({ waiting: 8, waitSeconds: 0.05 });
+  await start({ waiting: 8, waitSeconds: 0.3 });
   const claims = { jobId: 'one', budgetBytes: 500_000 };
   const answers: unknown[] = [];
   for (let count = 0; count < 4; count += 1) {
