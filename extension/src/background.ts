@@ -15,6 +15,7 @@ import { browserDownloads as downloads } from './browser/downloads.ts';
 import { hasAccess } from './browser/has-access.ts';
 import { browserLeadRules as leadRules } from './browser/lead-rules.ts';
 import { onMenu, putMenus } from './browser/menus.ts';
+import { hideInstallation } from './browser/own-origin.ts';
 import { watchClicks } from './browser/page-script.ts';
 import { watchRedirects, watchRequests } from './browser/requests.ts';
 import { browserSign as sign } from './browser/sign.ts';
@@ -65,6 +66,7 @@ import type { Way } from './ways/way.ts';
 const DECISION_MS = 3_000;
 
 const addonId = api.runtime.id;
+if (!isChromium) void hideInstallation();
 const now = Date.now;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const deadline = (): AbortSignal => AbortSignal.timeout(buildDefaults.decisionMs ?? DECISION_MS);
