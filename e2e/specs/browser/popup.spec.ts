@@ -147,7 +147,7 @@ test('the place where the popup tells what came of a click is there before the c
   user,
   world,
 }) => {
-  const name = 'large-told-of.bin';
+  const name = 'large-answered.bin';
   await begin(user, world, name);
   await user.goto(user.addonPage('popup.html'));
   await expect
