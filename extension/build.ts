@@ -126,7 +126,7 @@ async function packaging(
   const { version } = JSON.parse(packageText) as { version: string };
   return {
     name: 'longhaul-package',
-    // The sources have blanks before lines; of what is its own the add-on may load all.
+    // Browsers need neither blanks before lines and ends of tags nor, for an add-on's own files, `crossorigin`.
     transformIndexHtml: {
       order: 'post',
       handler: (html) =>

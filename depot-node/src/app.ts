@@ -119,7 +119,9 @@ export function createDepot(init: DepotInit): Depot {
 
   const relay = createRelay({ splice: init.splice, onFlow: (plane) => observe({ type: 'flow', plane }) });
   const { kernel, sockets, uplink } = openSockets(config, observe);
-  const sampler = createLegSampler(kernel, undefined, (legClass) => config.sockets[legClass].maxPacingBps);
+  const sampler = createLegSampler(kernel, {
+    boundBpsOf: (legClass) => config.sockets[legClass].maxPacingBps,
+  });
   const plane: DataPlane = {
     ownId: config.id,
     relay,

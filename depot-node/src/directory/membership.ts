@@ -33,7 +33,6 @@ const FIRST_BEAT_MS = 1_000;
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   'master-unreachable',
   'master-busy',
-  'signature-checks-spent',
   'bad-request',
   'internal',
 ]);

@@ -81,7 +81,7 @@ describe.runIf(kernel)('watched legs (Linux with koffi)', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { near, far } = await pair();
     let nowMs = 0;
-    const sampler = createLegSampler(kernel, () => nowMs);
+    const sampler = createLegSampler(kernel, { nowMs: () => nowMs });
     const leg = sampler.watch(near, { legClass: 'depot', depot: 'd2' });
     await carry(near, far, 100_000);
     nowMs = 1000;

@@ -120,16 +120,20 @@ interface Leg {
   waitsSamples: number;
 }
 
+interface LegSamplerOptions {
+  /** Milliseconds by a clock that is never set. */
+  readonly nowMs?: () => number;
+  /** What the configuration lets each leg of a class be, bits per second. */
+  readonly boundBpsOf?: (legClass: LegClass) => number | undefined;
+}
+
 /**
  * Looks at the watched connections once a second, at those on which nothing moves less often; all by one
  * timer that keeps no process alive.
- *
- * @param boundBpsOf what the configuration lets each leg of a class be, bits per second.
  */
 export function createLegSampler(
   kernel: (TcpInfoCalls & DescriptorCalls) | undefined,
-  nowMs: () => number = () => performance.now(),
-  boundBpsOf: (legClass: LegClass) => number | undefined = () => undefined,
+  { nowMs = () => performance.now(), boundBpsOf = () => undefined }: LegSamplerOptions = {},
 ): LegSampler {
   const legs = new Set<Leg>();
   const links = new LinkEstimates('depots');

@@ -30,15 +30,16 @@ describe('an origin that blocks were bad for', () => {
   test('is one to which no second connection stands twice in a row within ten minutes', () => {
     let nowMs = 0;
     const book = new BlockBook(() => nowMs);
-    const unfitAfter = (trial: 'missed' | 'other') => {
+    const unfitAfter = (trial: 'missed' | 'answered' | 'untold') => {
       book.noteTrial(trial, ORIGIN, HERE, []);
       return book.isUnfit(ORIGIN, HERE, []);
     };
     expect(unfitAfter('missed')).toBe(false);
-    expect(unfitAfter('other')).toBe(false);
+    expect(unfitAfter('answered')).toBe(false);
     expect(unfitAfter('missed')).toBe(false);
     nowMs += 600_000;
     expect(unfitAfter('missed')).toBe(false);
+    expect(unfitAfter('untold')).toBe(false);
     expect(unfitAfter('missed')).toBe(true);
   });
 

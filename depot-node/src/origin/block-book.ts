@@ -72,11 +72,12 @@ export class BlockBook {
    * the first, and each download would wait for that.
    */
   noteTrial(
-    trial: 'unfit' | 'missed' | 'other',
+    trial: 'answered' | 'unfit' | 'missed' | 'untold',
     place: OriginPlace,
     network: string,
     between: Between,
   ): void {
+    if (trial === 'untold') return;
     const [origin, domain] = [originOf(place), domainOf(place.host)];
     const hasMissed = this.#isLately(this.#missedAtMs.get(origin));
     if (trial === 'missed' && !hasMissed) this.#missedAtMs.set(origin, this.#nowMs(), domain);

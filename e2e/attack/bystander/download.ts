@@ -36,11 +36,11 @@ export async function download(link: string, options: DownloadOptions): Promise<
   try {
     let at = link;
     let answer = await ask(at, options, signal);
-    for (let { location } = answer.headers; location !== undefined; { location } = answer.headers) {
+    while (answer.headers.location !== undefined) {
       if (ledBy.length === MOST_REDIRECTS) return ended('broke', 'redirected without end');
       answer.destroy();
-      ledBy.push([new URL(at).hostname, errorOf(answer) ?? []].flat().join(' with '));
-      at = location;
+      ledBy.push(`${new URL(at).hostname} (${errorOf(answer) ?? 'without an error'})`);
+      at = answer.headers.location;
       answer = await ask(at, options, signal);
     }
     if (answer.statusCode !== 200) {

@@ -39,7 +39,7 @@ export async function askMaster(
   signal: AbortSignal,
 ): Promise<PlanReply> {
   const asked = parseOriginUrl(request.url);
-  if (asked.ok && isInsecure(asked.value, [master])) return { result: 'insecure' };
+  if (asked.ok && isInsecure(asked.value, master)) return { result: 'insecure' };
   try {
     const response = await fetch(`${master}/v1/plans`, {
       method: 'POST',

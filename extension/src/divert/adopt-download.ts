@@ -51,7 +51,7 @@ export class AdoptDownloads {
     if (!leadsToDepot(caught.finalUrl, origin, set)) return false;
     const originUrl = originHref(origin);
     // A rule on addresses leads to the master, who alone knows the depots.
-    if (isInsecure(origin, [caught.finalUrl])) return this.#giveWay(caught, originUrl);
+    if (isInsecure(origin, caught.finalUrl)) return this.#giveWay(caught, originUrl);
     const seen = await answers.answerTo(caught.finalUrl);
     const order = this.#orders.get(caught.finalUrl) ?? (await this.#orderFor(caught, originUrl, set));
     this.#orders.delete(caught.finalUrl);

@@ -23,7 +23,7 @@ export function whyUnfit(plan: PlanAnswer, askedUrl: string, settings: Settings)
   const unasked = whyUnasked(plan, asked.value, settings);
   if (unasked) return unasked;
   if (!leadsToDepot(plan.location, asked.value, settings)) return 'plan-unfit';
-  return isInsecure(asked.value, [plan.location]) ? 'insecure-chain' : undefined;
+  return isInsecure(asked.value, plan.location) ? 'insecure-chain' : undefined;
 }
 
 /**
@@ -71,8 +71,8 @@ function isSameUrl(one: OriginUrl, other: OriginUrl): boolean {
 }
 
 /** Whether a file that the browser gets under TLS would come over plain HTTP. */
-export function isInsecure(asked: OriginUrl, addresses: readonly string[]): boolean {
-  return isEncrypted(asked) && addresses.some((text) => !isEncrypted(parse(text)));
+export function isInsecure(asked: OriginUrl, address: string): boolean {
+  return isEncrypted(asked) && !isEncrypted(parse(address));
 }
 
 function parse(text: string): OriginUrl | undefined {

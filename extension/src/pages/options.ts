@@ -135,9 +135,11 @@ byId('export', HTMLElement).addEventListener('click', () => void exportRules());
 byId('import', HTMLElement).addEventListener('click', () => chosenFile.click());
 chosenFile.addEventListener('change', () => void readChosenFile());
 byId('erase', HTMLElement).addEventListener('click', () => {
+  const problem = byId('erase-problem', HTMLElement);
+  problem.textContent = '';
   void sendMessage('erase-history', null).then(
     async () => showHistory(await sendMessage('history', null)),
-    () => (byId('erase-problem', HTMLElement).textContent = say('optionsNoRoom')),
+    () => (problem.textContent = say('optionsNoRoom')),
   );
 });
 

@@ -87,7 +87,7 @@ export function checkEnrolment(request: DepotRequest, secret: string, nowMs: num
   return isEnrolled({ ...request, stamp }, enrolment, secret) ? ok(stamp) : refuse('enrolment-refused');
 }
 
-/** Said to whom no signature is checked. That is a depot's own as little as its client's fault: it is the master's. */
+/** Said, as the master's own fault, to whom no signature is checked: it leads a depot's client direct. */
 const SPENT = 'too many signatures from that address or network were wrong';
 
 interface BoundedChecksInit {

@@ -178,12 +178,8 @@ async function askBesideWhole(
   if (signal.aborted || (opening !== 'useless' && !isKept)) whole.connection.reset();
   if (typeof trial !== 'string' && (opening === 'useless' || signal.aborted)) trial.connection.reset();
   signal.throwIfAborted();
-  blockBook.noteTrial(
-    trial === 'missed' || trial === 'unfit' ? trial : 'other',
-    target.url,
-    target.client,
-    depotsBehind(whole.route),
-  );
+  const result = typeof trial === 'string' ? trial : 'answered';
+  blockBook.noteTrial(result, target.url, target.client, depotsBehind(whole.route));
   if (opening === 'useless') return openingOf(request, whole);
   // Of files whose blocks say less the whole is asked for each time: who gets them by blocks alone would not
   // know their names.
