@@ -16,6 +16,8 @@ const LASTING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['origin-digest-wrong
 
 /** Clients that may come back wait at least this long ... */
 const RETRY_AFTER_SECONDS = 5;
+/** ... who has asked for too much this long, until what is counted by the minute has refilled ... */
+const RATE_RETRY_AFTER_SECONDS = 60;
 /** ... and at most this long, whatever an origin asks for: some programs wait as they are told. */
 const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
@@ -23,13 +25,10 @@ const LONGEST_RETRY_AFTER_SECONDS = 3600;
  * The header that says when to come back, for a refusal that waiting may help; not before the time that an
  * origin asks for.
  */
-export function retryAfter(
-  status: number,
-  mayPass: boolean,
-  askedSeconds = RETRY_AFTER_SECONDS,
-): Record<string, string> {
-  if (status !== 503 || !mayPass) return {};
-  const seconds = Math.max(RETRY_AFTER_SECONDS, Math.ceil(askedSeconds));
+export function retryAfter(status: number, mayPass: boolean, askedSeconds = 0): Record<string, string> {
+  if ((status !== 503 && status !== 429) || !mayPass) return {};
+  const least = status === 429 ? RATE_RETRY_AFTER_SECONDS : RETRY_AFTER_SECONDS;
+  const seconds = Math.max(least, Math.ceil(askedSeconds));
   return { 'Retry-After': String(Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS)) };
 }
 
