@@ -128,7 +128,7 @@ export function createMaster(deps: MasterDeps): Master {
     onSet: (byMs) => {
       // What was learned is as old as before, whatever the time is now, and what clients were given as long ago.
       knowledge.caps?.shift(byMs);
-      facts.store.shift(byMs);
+      facts.shift(byMs);
       emit({ type: 'clock-set', byMs });
     },
   });

@@ -5,14 +5,18 @@ import { ok } from '@longhaul/shared';
 import { openStateFolder } from '@longhaul/shared/service';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { InProcessBus, type InProcessMeeting } from '../bus/in-process-bus.ts';
+import { Facts } from '../facts/facts.ts';
 import { FactsFile } from '../facts/facts-file.ts';
 import { startMaster, TestClock, type TestMaster } from '../testing/start-master.ts';
 import { TestDepot } from '../testing/test-depot.ts';
 import { createToken } from '../testing/test-operator.ts';
+import { DEPOT_FACTS, DEPOT_PROVED } from './depot-facts.ts';
+import { DepotMoves } from './depot-moves.ts';
 import { FileDepotStore } from './depot-store.ts';
 
 const HERE = '192.0.2.7';
 const ELSEWHERE = '198.51.100.7';
+const PLACE = { host: 'd1.example', port: 80, tls: false };
 const HERE_V6 = '2001:db8:1::7';
 const MINUTES = 60;
 const DAYS = 86_400;
@@ -197,4 +201,23 @@ test('a master that starts again knows what was measured, and where its depots w
   clock.advance(6 * MINUTES);
   await prove(after, same, ['203.0.113.7']);
   expect(await known(after)).toEqual(NOTHING);
+});
+
+test.each([
+  ['right', 0],
+  ['six hours ahead, and is set back', -6 * 3_600_000],
+  ['six hours behind, and is set forward', 6 * 3_600_000],
+])('a depot that moves is told of where the clock was %s', (_, setByMs) => {
+  const startedAtMs = 1_000_000_000;
+  const facts = new Facts({ kinds: DEPOT_FACTS, startedAtMs });
+  const moved: string[] = [];
+  const record = () => ({ publicKey: 'key' });
+  new DepotMoves({ facts, registry: { record }, onMoved: (depot) => moved.push(depot) });
+  const prove = (address: string, nowMs: number) =>
+    facts.learn(DEPOT_PROVED, 'd1', { ...PLACE, publicKey: 'key', addresses: [address] }, nowMs);
+  prove(HERE, startedAtMs + 1000);
+  facts.shift(setByMs);
+  expect(moved, 'to nowhere by the clock alone').toEqual([]);
+  prove(ELSEWHERE, startedAtMs + setByMs + 2000);
+  expect(moved).toEqual(['d1']);
 });

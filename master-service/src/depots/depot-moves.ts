@@ -38,14 +38,14 @@ export class DepotMoves {
 
   constructor(init: DepotMovesInit) {
     this.#init = init;
-    init.facts.store.watch(DEPOT_PROVED, (now) => now && this.#note(now));
+    init.facts.store.watch(DEPOT_PROVED, (now, before) => now && this.#note(now, before?.timeMs));
   }
 
-  #note({
-    key: id,
-    timeMs,
-    value,
-  }: Fact<{ readonly publicKey: string; readonly addresses: string[] }>): void {
+  /** `beforeMs` is the time of what its source has told of the depot before. */
+  #note(
+    { key: id, timeMs, value }: Fact<{ readonly publicKey: string; readonly addresses: string[] }>,
+    beforeMs: number | undefined,
+  ): void {
     const { facts, registry, onMoved } = this.#init;
     // Of somebody who claims the id nothing is believed.
     if (registry.record(id)?.publicKey !== value.publicKey) return;
@@ -55,6 +55,8 @@ export class DepotMoves {
       timeMs - atMs <= COMES_BACK_MS ? network : [],
     );
     const networks = [...new Set(value.addresses.map(clientPrefix))];
+    // The same source tells it later, and earlier by its clock: that was set back.
+    if (beforeMs === places.newestMs) places.newestMs = Math.min(beforeMs, timeMs);
     // What was kept, or comes late, is of a time before what has been measured since.
     const isNews = timeMs >= facts.startedAtMs && timeMs >= places.newestMs;
     places.newestMs = Math.max(places.newestMs, timeMs);

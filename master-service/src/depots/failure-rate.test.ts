@@ -62,6 +62,14 @@ test('a depot that nobody could hear because its master was away has not failed'
   expect(rate.perSecond).toBe(1 / WEEK_SECONDS);
 });
 
+test('a depot that is lost after the clock was set back has failed', () => {
+  const { facts, rate, hear } = setUp(1_000_000);
+  hear(1000);
+  facts.shift(-500_000);
+  hear(600);
+  expect(rate.perSecond).toBe(2 / WEEK_SECONDS);
+});
+
 test('what is forgotten of a depot does not count any more', () => {
   const { facts, rate, hearFromTo } = setUp();
   hearFromTo(0, 1000);

@@ -30,7 +30,7 @@ function keep(file?: FactsFile) {
     wallMs: () => machine.wallMs,
     steadyMs: () => machine.steadyMs,
     onDoubt: () => {},
-    onSet: (byMs) => facts.store.shift(byMs),
+    onSet: (byMs) => facts.shift(byMs),
   });
   const keeper = new FactKeeper({
     facts,
@@ -169,7 +169,7 @@ test.each(['as it ends', 'while it runs'])(
     expect(ahead.told).toMatchObject([[{ facts: 0, outlived: 2, refused: 0 }, true]]);
     ahead.facts.learn(kind, 'b', 'b of since', ahead.clock.nowMs);
     if (when === 'while it runs') {
-      ahead.facts.store.shift(-30 * DAY_MS);
+      ahead.facts.shift(-30 * DAY_MS);
       ahead.clock.nowMs = NOW_MS + 30_000;
     }
     await ahead.keeper.close();
@@ -227,7 +227,7 @@ test('what was set aside by a process that wrote nothing itself is known again',
 test('what is set aside after a process whose clock was set right while it ran stays so', async () => {
   const { kind, startAt, isSetAside } = folderOfMaster();
   const ahead = startAt(NOW_MS + 365 * DAY_MS);
-  ahead.facts.store.shift(-365 * DAY_MS);
+  ahead.facts.shift(-365 * DAY_MS);
   ahead.clock.nowMs = NOW_MS;
   ahead.facts.learn(kind, 'a', 'x', NOW_MS);
   await ahead.keeper.close();

@@ -26,7 +26,7 @@ export type KeptFact = Said & { readonly [part in keyof ToldAs]?: ToldAs[part] |
 export class Facts {
   readonly store: FactStore;
   readonly source: string;
-  readonly startedAtMs: number;
+  #startedAtMs: number;
   #epoch: number;
   #sequence = 0;
   #onLearned: ((fact: Fact) => void) | undefined;
@@ -35,7 +35,12 @@ export class Facts {
     this.store = new FactStore(kinds);
     this.source = source;
     this.#epoch = epoch;
-    this.startedAtMs = startedAtMs;
+    this.#startedAtMs = startedAtMs;
+  }
+
+  /** When this process began, by its clock as it is set now. */
+  get startedAtMs(): number {
+    return this.#startedAtMs;
   }
 
   get epoch(): number {
@@ -45,6 +50,13 @@ export class Facts {
   /** The stamp of what was learned last. */
   get newest(): Stamp {
     return { epoch: this.#epoch, sequence: this.#sequence };
+  }
+
+  /** The clock that all times are by was set: what was learned by it is as old as before. */
+  shift(byMs: number): void {
+    // First, for those who watch what is moved.
+    this.#startedAtMs += byMs;
+    this.store.shift(byMs);
   }
 
   /** What only this master says of a thing. */

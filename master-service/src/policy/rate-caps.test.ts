@@ -59,7 +59,7 @@ test.each([-2 * HOUR_MS, 2 * HOUR_MS])(
     facts.store.take(fact, 0);
     expect([take(0), take(0)]).toEqual([true, false]);
     caps.shift(setByMs);
-    facts.store.shift(setByMs);
+    facts.shift(setByMs);
     expect(take(setByMs), 'nothing has drained meanwhile').toBe(false);
     const heard = { ...fact, sequence: 2, timeMs: setByMs + 30_000, value: { ...value, plans: 2 } };
     facts.store.take(heard, setByMs + 30_000);
