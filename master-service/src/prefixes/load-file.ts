@@ -31,10 +31,27 @@ const LOAD_TIMEOUT_MS = 120_000;
  * Reads a file in a thread of its own, so that no request waits for it; its tables are handed over without a
  * copy. Refuses with `prefixes-invalid`.
  */
-export function loadFile<Kind extends keyof Loaded>(kind: Kind, path: string): Promise<Result<Loaded[Kind]>> {
-  const workerData: LoadOrder = { kind, path };
+export async function loadFile<Kind extends keyof Loaded>(
+  kind: Kind,
+  path: string,
+): Promise<Result<Loaded[Kind]>> {
+  const worker = startReader({ kind, path });
+  if (!worker.ok) return worker;
+  return readBy(worker.value, path);
+}
+
+/** A machine that has as many threads as it may refuses a further one at once. */
+function startReader(workerData: LoadOrder): Result<Worker> {
   const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB };
-  const worker = new Worker(WORKER, { name: 'prefixes', execArgv: [], workerData, resourceLimits });
+  try {
+    return ok(new Worker(WORKER, { name: 'prefixes', execArgv: [], workerData, resourceLimits }));
+  } catch (failure) {
+    const why = `no thread can be started that would read it: ${reasonOf(failure)}`;
+    return refuse('prefixes-invalid', `${workerData.path}: ${why}`);
+  }
+}
+
+function readBy<Kind extends keyof Loaded>(worker: Worker, path: string): Promise<Result<Loaded[Kind]>> {
   return new Promise((resolve) => {
     const settle = (result: Result<Loaded[Kind]>) => {
       clearTimeout(timer);

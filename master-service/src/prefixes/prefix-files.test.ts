@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import threads from 'node:worker_threads';
 import { expect, type TestContext, test } from 'vitest';
 import type { MasterEvent } from '../events.ts';
 import { readAddress } from './address.ts';
@@ -51,6 +53,39 @@ test('a coverage file that gets mistakes while the master runs leaves what it sa
   ]);
   await files.reload({ ...paths, coverage: undefined });
   expect([site(), system()], 'a file that is configured no more counts no more').toEqual([undefined, 64_501]);
+});
+
+test('a reload on a machine that can start no thread leaves what was there, and is told', async (context) => {
+  const { files, paths, events, write, site } = openFiles(context);
+  write('coverage', '10.0.0.0/8 rj');
+  write('asTable', '10.0.0.0/8 64500');
+  await files.start();
+  write('coverage', '10.0.0.0/8 pe');
+  const { Worker } = threads;
+  const put = (worker: typeof Worker) => {
+    threads.Worker = worker;
+    syncBuiltinESMExports();
+  };
+  context.onTestFinished(() => put(Worker));
+  // As Node does where the system refuses it.
+  put(
+    class extends Worker {
+      constructor(...init: ConstructorParameters<typeof Worker>) {
+        super(...init);
+        void this.terminate();
+        throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+      }
+    },
+  );
+  expect(await files.reload(paths)).toBe(false);
+  expect(site()).toBe('rj');
+  expect(events.at(-1)).toMatchObject({
+    type: 'prefixes-refused',
+    detail: expect.stringContaining('thread'),
+  });
+  put(Worker);
+  expect(await files.reload(paths)).toBe(true);
+  expect(site()).toBe('pe');
 });
 
 test('a master does not start with a file that has mistakes, and every one is told', async (context) => {
