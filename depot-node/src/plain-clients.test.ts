@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -12,8 +13,11 @@ import { testPlanes } from './testing/test-planes.ts';
 const tls = selfSigned();
 const large = randomBytes(1_000_000);
 
+/** Until then the origin lets its answer to `/held` wait. */
+const released = Promise.withResolvers<void>();
 const origin: RequestListener = (asked, answer) => {
   if (asked.url === '/file.bin') answer.end('hello');
+  else if (asked.url === '/held') void released.promise.then(() => answer.end('hello'));
   else if (asked.url === '/chunks') {
     answer.write('hello');
     answer.end(', world');
@@ -55,6 +59,30 @@ test('a depot fetches nothing that is named before a target, and nothing else th
   expect(await ask(originUrl + other)).toMatch(/^HTTP\/1\.1 403 .*ticket-wrong-url/s);
   expect(await ask(`ftp://d1.example${downloadTarget()}`)).toMatch(/^HTTP\/1\.1 4/);
   expect(overlay.originConnections()).toBe(before);
+});
+
+test('a client that sends a body along, which nobody asked for, gets its file, and it is read away meanwhile', async () => {
+  const { hostname, port, pathname, search } = new URL(overlay.relayUrl(`${overlay.originUrl}/held`));
+  const socket = connect({ host: hostname, port: Number(port) });
+  const answer = buffer(socket);
+  socket.write(
+    `GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 20000000\r\n\r\n`,
+  );
+  // More than the kernels of both ends take.
+  await new Promise((resolve) => socket.write(Buffer.alloc(20_000_000), resolve));
+  released.resolve();
+  expect((await answer).toString()).toMatch(/^HTTP\/1\.1 200 .*hello/s);
+});
+
+test('who is refused while a body is on its way is answered once', async () => {
+  const { hostname, port } = new URL(overlay.depot('d1').url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.write('POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n');
+  await once(socket, 'readable');
+  socket.write('no chunk\r\n');
+  const answer = (await buffer(socket)).toString();
+  expect(answer).toMatch(/^HTTP\/1\.1 4.*\r\nConnection: close\r\n/is);
+  expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
 /** What a client gets that ends its side behind its request. */

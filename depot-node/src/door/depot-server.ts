@@ -15,6 +15,7 @@ import {
   allowHalfClose,
   answerBrokenRequest,
   type ConnectionLimiter,
+  hasUnreadBody,
   isOperators,
   type OperatorAccess,
   operatorRefusal,
@@ -159,6 +160,8 @@ export function createDepotServer(components: DepotServerComponents): Server {
     (answer: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void) =>
     (request: IncomingMessage, response: ServerResponse): void => {
       const serveWhole = async () => {
+        // Nothing here takes a body: one that stayed unread would end its request, and the answer, in half a minute.
+        if (hasUnreadBody(request)) request.resume();
         await answer(request, response);
         // A download has gone to the kernel by then, or its connection has.
         const { stallMs, unreadTimeoutMs } = components;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERRORS, type ErrorAnswer, HEADERS, type LonghaulError } from '@longhaul/shared';
+import { hasUnreadBody } from '@longhaul/shared/service';
 import { type Refused, refusalPage } from './refusal-page.ts';
 import { FORM_PAGE_POLICY, setSecurityHeaders } from './security-headers.ts';
 
@@ -31,14 +32,9 @@ export function answerRefusal(
   if (retry && (status === 429 || status === 503)) {
     response.setHeader('Retry-After', status === 429 ? RATE_RETRY_SECONDS : PASSING_RETRY_SECONDS);
   }
-  // What is left of a body nobody reads must not be taken for the next request.
-  if (hasBody(request) && !request.complete) response.setHeader('Connection', 'close');
+  if (hasUnreadBody(request)) response.setHeader('Connection', 'close');
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body) });
   response.end(request.method === 'HEAD' ? undefined : body);
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function refusalBody(

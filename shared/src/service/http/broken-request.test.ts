@@ -7,7 +7,7 @@ import { answerBrokenRequest } from './broken-request.ts';
 
 let server: Server;
 beforeEach(async () => {
-  server = createServer()
+  server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 20 })
     .on('clientError', (error, socket) => answerBrokenRequest(error, socket))
     .listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -39,6 +39,12 @@ describe('a client that is refused before it made a request', () => {
     },
   );
 
+  test('by the time that it takes for its head reads why', async () => {
+    const { client } = await halfOpenClient('GET / HTTP/1.1\r\nX: ');
+    expect(await text(client)).toMatch(/^HTTP\/1.1 400 /);
+    client.end();
+  });
+
   test('reads why also when it goes on sending', async () => {
     const { client, served } = await halfOpenClient('GET / HTTP/9.9\r\n\r\n');
     const closed = once(served, 'close');
@@ -47,4 +53,12 @@ describe('a client that is refused before it made a request', () => {
     client.end();
     await closed;
   });
+});
+
+test('a connection that has brought nothing yet ends without a word: a request on its way would take it for its answer', async () => {
+  const { client, served } = await halfOpenClient('');
+  const closed = once(served, 'close');
+  expect(await text(client)).toBe('');
+  await closed;
+  client.destroy();
 });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, LonghaulError } from '../../errors.ts';
 import { HEADERS } from '../../wire/protocol.ts';
@@ -20,7 +21,7 @@ export function answerBrokenRequest(
 ): ErrorCode | undefined {
   // More of a refused request: breaking off now could destroy the answer on its way.
   if (socket.writableEnded && !socket.destroyed) return undefined;
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  if (!socket.writable || error.code === 'ECONNRESET' || isUnused(error, socket)) {
     socket.destroy();
     return undefined;
   }
@@ -29,6 +30,14 @@ export function answerBrokenRequest(
   );
   refuseOnSocket(socket, refusal, headers);
   return refusal.code;
+}
+
+/**
+ * Whether the time for a head is over and nothing of one has come, as of what browsers open ahead: a request that is
+ * on its way would be told that it is wrong, where a browser asks again after a connection that ends.
+ */
+function isUnused(error: NodeJS.ErrnoException, socket: Duplex): boolean {
+  return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesRead === 0;
 }
 
 /** Answers a refusal on a connection that HTTP has given up, and closes it. */

@@ -14,6 +14,12 @@ export function headerOf(message: IncomingMessage, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
+/** Whether a request has a body that has not come whole: what is left of it must not be taken for the next request. */
+export function hasUnreadBody({ headers, complete }: IncomingMessage): boolean {
+  const isStated = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return isStated && !complete;
+}
+
 /** Who may read what is for operators. */
 export interface OperatorAccess {
   /** CIDR: where they are. */
