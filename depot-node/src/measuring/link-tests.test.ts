@@ -14,6 +14,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { ProofMaker } from '../legs/caller-proof.ts';
 import { listen } from '../sockets/listener.ts';
+import { fetchRaw } from '../testing/fetch-raw.ts';
 import { type RunningDepot, startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
 import { closeServer } from '../testing/test-master.ts';
 
@@ -58,11 +59,10 @@ function joinAndTest(id: string, from: string, bytes = BYTES): Promise<RunningDe
 async function ask(
   target: string,
   headers: Record<string, string> = {},
-  agent?: Agent,
+  init: { readonly agent?: Agent; readonly signal?: AbortSignal } = {},
 ): Promise<number | undefined> {
-  const init = { headers, ...(agent ? { agent } : {}) };
   return new Promise((resolve, reject) => {
-    const asking = request(`${overlay.depot('d2').url}${target}`, init, (answered) => {
+    const asking = request(`${overlay.depot('d2').url}${target}`, { ...init, headers }, (answered) => {
       answered.resume();
       resolve(answered.statusCode);
     });
@@ -83,10 +83,13 @@ function joinAs(id: string) {
   });
   const agent = new Agent({ keepAlive: true });
   onTestFinished(() => agent.destroy());
-  return async (bytes: number, isKept = false) => {
+  return async (bytes: number, isKept = false, signal?: AbortSignal) => {
     const proof = formatProof(proofs.make(linkTestText('d2', bytes), 0, 0));
     const headers = { 'longhaul-proof': proof, connection: isKept ? 'keep-alive' : 'close' };
-    return ask(formatLinkTestTarget(bytes), headers, isKept ? agent : undefined);
+    return ask(formatLinkTestTarget(bytes), headers, {
+      ...(isKept ? { agent } : {}),
+      ...(signal ? { signal } : {}),
+    });
   };
 }
 
@@ -184,6 +187,36 @@ test('a depot that keeps the connection of its test keeps no other one from bein
   overlay.advanceSeconds(60);
   const d1 = await joinAndTest('d1', 'd2');
   await expect.poll(() => testsOf(d1)).toHaveLength(1);
+});
+
+test('a depot that leaves while the master is asked who it is keeps no other one from being tested', async () => {
+  const { master } = overlay;
+  const d1 = await overlay.addDepot('d1');
+  const leave = new AbortController();
+  const asked = Promise.withResolvers<void>();
+  const hasLeft = Promise.withResolvers<void>();
+  master.beforeAnswer = () => {
+    asked.resolve();
+    return hasLeft.promise;
+  };
+  const asking = joinAs('d9')(BYTES, false, leave.signal);
+  await asked.promise;
+  leave.abort();
+  await expect(asking).rejects.toThrow('aborted');
+  const connections = async () => {
+    const { body } = await fetchRaw(`${overlay.depot('d2').url}/metrics`, {
+      headers: { connection: 'close' },
+    });
+    return /^longhaul_depot_connections (\d+)$/m.exec(body.toString())?.[1];
+  };
+  await expect.poll(connections).toBe('1');
+  hasLeft.resolve();
+  const testNow = async () => {
+    master.linkTest = { to: 'd1', test: { from: 'd2', bytes: BYTES } };
+    await heartbeatOf('d1');
+    return testsOf(d1);
+  };
+  await expect.poll(testNow).toMatchObject([{ depot: 'd2', role: 'receiver', bytes: BYTES }]);
 });
 
 test('a depot that asks again and again gets a share of the tests, and leaves others theirs', async () => {

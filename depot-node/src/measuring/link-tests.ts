@@ -115,6 +115,8 @@ export class LinkTests {
     if (!bytes.ok) return bytes;
     const caller = await this.#callerOf(incoming, bytes.value);
     if (!caller.ok) return caller;
+    // It went while the master was asked who it is, and nothing of that will be heard any more.
+    if (incoming.socket.destroyed) return ok(undefined);
     if (this.#isTesting || isBusy())
       return refuse('depot-full', 'a link is measured when nothing else is done');
     const nowMs = plane.steadyMs();

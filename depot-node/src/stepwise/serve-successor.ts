@@ -44,6 +44,8 @@ export async function serveSuccessor(
   const shown = { text: proof, from: request.socket.remoteAddress ?? '' };
   const proved = checker.check(shown, ticket.text, 0, chain, step.place);
   if (!proved.ok) return proved;
+  // It went while the master was asked who it is: what waits is for its next question.
+  if (request.socket.destroyed) return { ok: true, value: undefined };
   fromDepot(request.socket);
   const transfer = waiting.take(claims.jobId, step.place, wantedBy(request, step.asked.path));
   if (!transfer) {
