@@ -10,7 +10,7 @@ export const OF_CHANGE = ['if-none-match', 'if-modified-since'] as const;
 const [IF_MATCH, ...OTHERS_OF_VERSION] = OF_VERSION;
 
 /** Headers that say which part or version of a file is wanted, in the order in which an origin is told them. */
-export const CONDITIONS = ['range', IF_MATCH, ...OF_CHANGE, ...OTHERS_OF_VERSION] as const;
+const CONDITIONS = ['range', IF_MATCH, ...OF_CHANGE, ...OTHERS_OF_VERSION] as const;
 
 /**
  * Headers by which an origin chooses among the variants of a file: they go along with each request of a
@@ -19,7 +19,7 @@ export const CONDITIONS = ['range', IF_MATCH, ...OF_CHANGE, ...OTHERS_OF_VERSION
 const OF_VARIANT = ['accept', 'accept-language', 'user-agent'] as const;
 
 /** Which of a client's headers go on to the origin. Everything that is not named here stays with the depot. */
-const TO_ORIGIN = [...CONDITIONS, ...OF_VARIANT, 'want-digest', 'want-repr-digest'] as const;
+export const TO_ORIGIN = [...CONDITIONS, ...OF_VARIANT, 'want-digest', 'want-repr-digest'] as const;
 
 /** Of a client's headers those that go along with the further requests of its download, whatever they ask for. */
 export function headersOfVariant(client: IncomingHttpHeaders): IncomingHttpHeaders {

@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-async function ask(path = '/f', conditions: Record<string, string> = {}): Promise<Held> {
+async function ask(path = '/f', headers: Record<string, string> = {}): Promise<Held> {
   const identity = { id: 'd1', sign: () => 'signed' } as unknown as Identity;
   return askPredecessor(
     {
@@ -53,7 +53,7 @@ async function ask(path = '/f', conditions: Record<string, string> = {}): Promis
       proofs: new ProofMaker({ identity, macs: { with: () => undefined }, nowMs: () => 1000 }),
       plane: { timeouts: { answerMs: 5000, connectMs: 1000, silenceMs: 1000, stallMs: 1000 } },
     },
-    { ticket: { text: 'TICKET', claims }, place: 0, wanted: { method: 'GET', path, conditions } },
+    { ticket: { text: 'TICKET', claims }, place: 0, wanted: { method: 'GET', path, headers } },
     NEVER,
   );
 }

@@ -85,10 +85,10 @@ async function askOverConnection(
 
 function requestFor(
   { proofs }: AskPredecessorComponents,
-  { ticket, place, wanted: { conditions, method, path } }: HandoverQuestion,
+  { ticket, place, wanted: { headers: wanted, method, path } }: HandoverQuestion,
 ): OriginRequest {
   const headers = {
-    ...conditions,
+    ...wanted,
     // Depots are known by their proofs; the name of the place would say nothing.
     host: 'longhaul',
     [HEADERS.proof]: formatProof(proofs.make(ticket.text, 0, place)),

@@ -43,7 +43,7 @@ export async function enterStepwise(
   if (known && known.path !== asked.path) throw new LonghaulError('ticket-wrong-url');
   const wanted = wantedBy(request, asked.path);
   // A part of a file that has been here is a resume: nobody holds it.
-  if (known && wanted.conditions.range !== undefined) return { url: known, first: undefined };
+  if (known && wanted.headers.range !== undefined) return { url: known, first: undefined };
   if (!(await components.isPortOf(asked.depot, asked.port))) {
     if (!known) throw wrongPlace('port= is not where that depot listens');
     return { url: known, first: undefined };

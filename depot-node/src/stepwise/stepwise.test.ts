@@ -37,6 +37,8 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       request.socket.end(Buffer.concat([Buffer.from('HTTP/1.0 200 OK\r\n\r\n'), file]));
     } else if (path.startsWith('/short')) {
       response.writeHead(200, { 'Content-Disposition': 'attachment; filename="named.txt"' }).end('short');
+    } else if (path.startsWith('/variants')) {
+      response.end(request.headers['accept-language']);
     } else if (path.startsWith('/beyond-ascii')) {
       response.writeHead(200, { 'Content-Disposition': BEYOND_ASCII, 'Content-Length': 5 });
       response.end(Buffer.from('short'));
@@ -285,6 +287,18 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
       }
     });
 
+    test('that two begin by the same ticket gives each the variant that it asks for', async () => {
+      const url = firstUrl('/variants');
+      const begin = async (language: string) => {
+        const headers = { 'Accept-Language': language };
+        const { visited } = await walk(url, IDS.length, headers);
+        return async () => (await fetchRaw(visited.at(-1) ?? '', { headers })).body.toString();
+      };
+      const [first, second] = [await begin('pt-BR'), await begin('de')];
+      expect([await second(), await first()]).toEqual(['de', 'pt-BR']);
+      await expectNothingLeft();
+    });
+
     test('that breaks off at the origin resets the client: the short file never looks whole', async () => {
       const { visited } = await walk(firstUrl('/held.bin'));
       const asked = request(visited.at(-1) ?? '', { agent: false });
@@ -507,10 +521,14 @@ describe.each(await testPlanes())('with a relay of %s,', (_kind, splice) => {
   }
 
   /** Follows redirects to the address of the last depot, without asking for that, or to an earlier one. */
-  async function walk(first: string, stops = IDS.length): Promise<{ visited: string[] }> {
+  async function walk(
+    first: string,
+    stops = IDS.length,
+    headers: Record<string, string> = {},
+  ): Promise<{ visited: string[] }> {
     const visited = [first];
     while (visited.length < stops) {
-      const answer = await fetchRaw(visited.at(-1) ?? '');
+      const answer = await fetchRaw(visited.at(-1) ?? '', { headers });
       visited.push(answer.headers.location ?? '');
     }
     return { visited };

@@ -3,28 +3,29 @@ import { asLonghaulError, type LonghaulError, type OriginUrl } from '@longhaul/s
 import { FairRoom } from '@longhaul/shared/service';
 import type { Admission } from '../jobs/job-table.ts';
 import type { OriginAnswer } from '../origin/origin-connection.ts';
-import { CONDITIONS } from '../origin/origin-headers.ts';
+import { TO_ORIGIN } from '../origin/origin-headers.ts';
 
 /** A request as far as its answer depends on it. */
 export interface Wanted {
   readonly method: 'GET' | 'HEAD';
   readonly path: string;
-  readonly conditions: Readonly<Record<string, string>>;
+  /** Those that origins are told: of a part, a version or a variant of the file. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What a request wants: an answer to another one must never be given in its place. */
-export function wantedBy({ method, headers }: IncomingMessage, path: string): Wanted {
-  const conditions: Record<string, string> = {};
-  for (const name of CONDITIONS) {
-    const value = headers[name];
-    if (typeof value === 'string') conditions[name] = value;
+export function wantedBy({ method, headers: sent }: IncomingMessage, path: string): Wanted {
+  const headers: Record<string, string> = {};
+  for (const name of TO_ORIGIN) {
+    const value = sent[name];
+    if (typeof value === 'string') headers[name] = value;
   }
-  return { method: method === 'HEAD' ? 'HEAD' : 'GET', path, conditions };
+  return { method: method === 'HEAD' ? 'HEAD' : 'GET', path, headers };
 }
 
 /** Equal for requests that want the same. */
-function keyOfWanted({ method, path, conditions }: Wanted): string {
-  return JSON.stringify([method, path, conditions]);
+function keyOfWanted({ method, path, headers }: Wanted): string {
+  return JSON.stringify([method, path, headers]);
 }
 
 /** What came of a fetch that a depot began for its successor: an answer with its body unread, or why there is none. */
