@@ -72,6 +72,19 @@ describe('what a leg is found to be', () => {
     expect(meter.measure.deliveryRateBps).toBe(80e6);
   });
 
+  test('was carried at least what a leg brought that had nothing left to send a look before', () => {
+    const meter = new LegMeter(info({}), 0);
+    const fed = { sentBytes: 2_000_000, busyMs: 1000, deliveryRateBps: 16e6, notSentBytes: 0 };
+    meter.add(info(fed), 1000);
+    // A loss is being repaired, and what came meanwhile waits.
+    const late = { sentBytes: 4_000_000, busyMs: 2000, deliveryRateBps: 2e6 };
+    const atLeast = { recentRateBps: undefined, leastRateBps: 2e6, isHeldByNetwork: false };
+    expect(meter.add(info(late), 2000)).toMatchObject(atLeast);
+    expect(meter.measure.deliveryRateBps).toBeUndefined();
+    const narrow = { ...late, sentBytes: 4_250_000, busyMs: 3000 };
+    expect(meter.add(info(narrow), 3000)).toMatchObject({ recentRateBps: 2e6, isHeldByNetwork: true });
+  });
+
   test('was carried at least what its own depot let pass, also where that has just changed', () => {
     const meter = new LegMeter(info({ maxPacingBps: 50e6 }), 0);
     const held = { sentBytes: 6_000_000, busyMs: 1000, deliveryRateBps: 48e6, maxPacingBps: 50e6 };

@@ -129,8 +129,7 @@ export class LegMeter {
   add(info: TcpInfo, nowMs: number): LegDelta {
     const moved = deltaOf(this.#last, info, nowMs - this.#lookedMs);
     const { rateBps, ratedBytes } = this.#rate(info, moved);
-    // What is acknowledged last, be it for a gap that was filled, comes slower than the network is.
-    const isAtLeast = info.isStartingUp || info.notSentBytes === 0 || this.#isHeldByShare(rateBps, info);
+    const isAtLeast = info.isStartingUp || !this.#hasKeptSending(info) || this.#isHeldByShare(rateBps, info);
     const delta = {
       ...moved,
       fromMs: this.#lookedMs,
@@ -223,6 +222,15 @@ export class LegMeter {
     return (
       rateBps !== undefined && paceBps < CLEARLY_LESS * this.#boundBps && rateBps >= PACED_SHARE * paceBps
     );
+  }
+
+  /**
+   * Whether something was left to send at both looks. What is acknowledged last, be it for a gap that was filled,
+   * comes slower than the network is. And a leg that is fed more slowly than it could send has something left
+   * only while a loss is repaired, at whatever rate that takes.
+   */
+  #hasKeptSending({ notSentBytes }: TcpInfo): boolean {
+    return notSentBytes !== 0 && this.#last.notSentBytes !== 0;
   }
 
   #recent(rateBps: number | undefined, sentBytes: number): number | undefined {
