@@ -4,7 +4,7 @@ import {
   type OriginUrl,
   originHref,
   originTarget,
-  parseGetTarget,
+  parseGetPath,
   parseOriginUrl,
   parseRelayTarget,
 } from '@longhaul/shared';
@@ -108,7 +108,7 @@ export class Rescue {
   async #originAt(url: string): Promise<string | undefined> {
     const master = await this.#deps.master();
     if (master === '' || !url.startsWith(`${master}/get/`)) return undefined;
-    const asked = parseGetTarget(url.slice(master.length).split('#', 1)[0] ?? '');
+    const asked = parseGetPath(url.slice(master.length).split('#', 1)[0] ?? '');
     return asked.ok ? originHref(asked.value.url) : asLed(url.slice(master.length));
   }
 }

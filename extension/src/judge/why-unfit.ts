@@ -4,7 +4,7 @@ import {
   type OriginUrl,
   originTarget,
   type PlanAnswer,
-  parseGetTarget,
+  parseGetPath,
   parseOriginUrl,
   parseRelayTarget,
 } from '@longhaul/shared';
@@ -42,7 +42,7 @@ export function whyUnfitTunnel(plan: PlanAnswer, asked: OriginUrl, settings: Set
 function whyUnasked(plan: PlanAnswer, asked: OriginUrl, settings: Settings): WhyLeft | undefined {
   // A master that calls itself otherwise gives links that nobody here has chosen.
   if (!isByMaster(plan.masterUrl, settings.master)) return 'master-elsewhere';
-  const link = parseGetTarget(plan.masterUrl.slice(settings.master.length));
+  const link = parseGetPath(plan.masterUrl.slice(settings.master.length));
   if (!link.ok || !isSameUrl(link.value.url, asked)) return 'plan-unfit';
   return plan.decision === 'direct' ? 'direct-is-best' : undefined;
 }

@@ -58,7 +58,13 @@ export function isGetTarget(rawTarget: string): boolean {
 
 /** Parses the raw request target of a download request, whose path and query bytes stay as they came. */
 export function parseGetTarget(rawTarget: string): Result<GetRequest> {
-  if (rawTarget.startsWith('/get?')) return parseGetForm(rawTarget.slice('/get?'.length));
+  return rawTarget.startsWith('/get?')
+    ? parseGetForm(rawTarget.slice('/get?'.length))
+    : parseGetPath(rawTarget);
+}
+
+/** The same of a path alone: no form is read, of which the add-on would carry all. */
+export function parseGetPath(rawTarget: string): Result<GetRequest> {
   const match = /^\/get\/(?:~([^/]*)\/)?([^/?]*)\/(.*)$/s.exec(percentEncodeBytes(rawTarget));
   if (!match) return refuse('bad-url', 'the form is /get/<scheme>/<host>/<path>');
   const [, optionText, scheme = '', rest = ''] = match;
