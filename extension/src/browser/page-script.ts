@@ -1,8 +1,9 @@
+import { Turns } from '../turns.ts';
 import { api } from './browser-api.ts';
 
 const ID = 'held-key';
 
-let turn: Promise<unknown> = Promise.resolve();
+const turns = new Turns();
 
 /**
  * Has pages that open from now on tell of clicks with a key held, or no longer. Only while the user has
@@ -10,9 +11,7 @@ let turn: Promise<unknown> = Promise.resolve();
  * asked for last counts.
  */
 export function watchClicks(isOn: boolean): Promise<void> {
-  const result = turn.then(() => watch(isOn));
-  turn = result.catch(() => undefined);
-  return result;
+  return turns.take(() => watch(isOn));
 }
 
 async function watch(isOn: boolean): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Settings } from '../settings/settings.ts';
+import { Turns } from '../turns.ts';
 import type { MasterHealth } from './master-health.ts';
 
 interface DivertDependencies {
@@ -16,7 +17,7 @@ interface DivertDependencies {
  */
 export class Divert {
   readonly #deps: DivertDependencies;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(deps: DivertDependencies) {
     this.#deps = deps;
@@ -77,8 +78,7 @@ export class Divert {
 
   /** One after the other: what was asked for last counts. */
   #inTurn(action: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(action).catch(() => undefined);
-    return this.#turn;
+    return this.#turns.take(action).catch(() => undefined);
   }
 }
 

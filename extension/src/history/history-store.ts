@@ -1,5 +1,6 @@
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Job } from '../jobs/job.ts';
+import { Turns } from '../turns.ts';
 import { type History, NO_HISTORY, withJob } from './history.ts';
 
 const KEY = 'history';
@@ -7,7 +8,7 @@ const KEY = 'history';
 /** What the add-on brought, kept in this browser and nowhere else. */
 export class HistoryStore {
   readonly #area: StorageArea;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(area: StorageArea) {
     this.#area = area;
@@ -20,7 +21,7 @@ export class HistoryStore {
       : NO_HISTORY;
   }
 
-  /** Adds a job that is whole; one after the other, as two edits of the same list would lose one. */
+  /** Adds a job that is whole. */
   add(job: Job): Promise<void> {
     return this.#inTurn(async () => withJob(await this.get(), job));
   }
@@ -31,8 +32,6 @@ export class HistoryStore {
   }
 
   #inTurn(edit: () => Promise<History | null>): Promise<void> {
-    const edited = this.#turn.then(async () => this.#area.set({ [KEY]: await edit() }));
-    this.#turn = edited.catch(() => undefined);
-    return edited;
+    return this.#turns.take(async () => this.#area.set({ [KEY]: await edit() }));
   }
 }

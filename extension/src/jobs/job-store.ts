@@ -1,4 +1,5 @@
 import type { StorageArea } from '../browser/browser-api.ts';
+import { Turns } from '../turns.ts';
 import type { Job } from './job.ts';
 
 const KEY = 'jobs';
@@ -9,7 +10,7 @@ const KEPT_ENDED = 5;
 export class JobStore {
   readonly #area: StorageArea;
   readonly #onChange: (before: readonly Job[], after: readonly Job[]) => void;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   /** What the browser had no room for: known for as long as the background lives. */
   #unstored: readonly Job[] | undefined;
 
@@ -23,7 +24,7 @@ export class JobStore {
   }
 
   all(): Promise<readonly Job[]> {
-    return this.#inTurn(() => this.#read());
+    return this.#turns.take(() => this.#read());
   }
 
   async get(key: string): Promise<Job | undefined> {
@@ -43,7 +44,7 @@ export class JobStore {
 
   /** Rejects when the browser has no room for it: a job that nobody remembers must not begin. */
   add(job: Job): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const before = await this.#read();
       const kept = withoutOld(before, [...before, job]);
       await this.#store(kept);
@@ -75,7 +76,7 @@ export class JobStore {
 
   /** Without room in storage a job that has begun goes on by what is in memory. */
   #edit(edit: (jobs: readonly Job[]) => readonly Job[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const before = await this.#read();
       await this.#put(before, edit(before));
     });
@@ -92,13 +93,6 @@ export class JobStore {
   async #store(jobs: readonly Job[]): Promise<void> {
     await this.#area.set({ [KEY]: jobs });
     this.#unstored = undefined;
-  }
-
-  /** One after the other: two edits that read the same list would lose one of them. */
-  #inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(action);
-    this.#turn = result.catch(() => undefined);
-    return result;
   }
 
   async #read(): Promise<readonly Job[]> {

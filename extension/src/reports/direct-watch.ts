@@ -2,6 +2,7 @@ import type { FeedbackRequest } from '@longhaul/shared';
 import type { StorageArea } from '../browser/browser-api.ts';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
+import { Turns } from '../turns.ts';
 
 const KEY = 'watchedDirect';
 /** Downloads that run beside each other; more are not watched. */
@@ -48,7 +49,7 @@ export interface DirectWatchDependencies {
  */
 export class DirectWatch {
   readonly #deps: DirectWatchDependencies;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(deps: DirectWatchDependencies) {
     this.#deps = deps;
@@ -115,17 +116,14 @@ export class DirectWatch {
     return { master, report: { jobId, verdict: 'worked', measured: { bytes, seconds } } };
   }
 
-  /** One after the other: two edits that read the same list would lose one of them. */
   #edit(edit: (all: readonly Watched[]) => readonly Watched[] | Promise<readonly Watched[]>): Promise<void> {
     const { area } = this.#deps;
-    const edited = this.#turn.then(async () => {
+    return this.#turns.take(async () => {
       const stored = (await area.get(KEY))[KEY];
       const before = Array.isArray(stored) ? (stored as Watched[]) : [];
       const after = await edit(before);
       if (after !== before) await area.set({ [KEY]: after });
     });
-    this.#turn = edited.catch(() => undefined);
-    return edited;
   }
 }
 

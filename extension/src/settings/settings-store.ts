@@ -1,4 +1,5 @@
 import type { StorageArea } from '../browser/browser-api.ts';
+import { Turns } from '../turns.ts';
 import {
   isRecord,
   type ReadSettings,
@@ -22,7 +23,7 @@ export class NoRoomError extends Error {
 export class SettingsStore {
   readonly #area: StorageArea;
   readonly #changed: (settings: Settings) => void;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   /** @param changed is told of the settings after each change. */
   constructor(area: StorageArea, changed: (settings: Settings) => void = () => undefined) {
@@ -53,9 +54,8 @@ export class SettingsStore {
     await this.#edit((settings) => withSite(settings, host, use));
   }
 
-  /** One after the other: two edits that read the same settings would lose one of them. */
   #edit(edit: (settings: Settings) => Partial<Settings>): Promise<Settings> {
-    const result = this.#turn.then(async () => {
+    return this.#turns.take(async () => {
       const stored: unknown = (await this.#area.get(KEY))[KEY];
       const { settings, problem } = readStored(stored);
       const changed = readSettings({ ...edit(settings) }, undefined, settings);
@@ -72,7 +72,5 @@ export class SettingsStore {
       this.#changed(changed);
       return changed;
     });
-    this.#turn = result.catch(() => undefined);
-    return result;
   }
 }

@@ -1,4 +1,5 @@
 import type { StorageArea } from '../browser/browser-api.ts';
+import { Turns } from '../turns.ts';
 import type { Tunnel } from './plan-tunnel.ts';
 
 /** What the browser has given an entry depot. */
@@ -15,7 +16,7 @@ const KEY = 'ticketsGiven';
 /** Chromium keeps one password for each proxy until it ends, and gives it again whatever is asked for there. */
 export class GivenTickets {
   readonly #area: StorageArea;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(area: StorageArea) {
     this.#area = area;
@@ -24,7 +25,7 @@ export class GivenTickets {
   /** Whether the browser has given this entry depot no ticket for another server; from now on it counts as given. */
   mayServe({ proxy }: Tunnel, server: string): Promise<boolean> {
     // One after the other: two that read the same list would both have the depot.
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       const [depot, given] = [depotOf(proxy), await this.#all()];
       const before = given[depot];
       if (before) return before.server === server;
@@ -35,7 +36,7 @@ export class GivenTickets {
 
   /** The entry depot has taken this ticket, which the browser gives it from now on. */
   note({ proxy, jobId }: Tunnel, server: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       await this.#area.set({ [KEY]: { ...(await this.#all()), [depotOf(proxy)]: { server, jobId } } });
     });
   }
@@ -50,12 +51,6 @@ export class GivenTickets {
 
   async #all(): Promise<AllGiven> {
     return ((await this.#area.get(KEY))[KEY] ?? {}) as AllGiven;
-  }
-
-  #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    const asked = this.#turn.then(work);
-    this.#turn = asked.catch(() => undefined);
-    return asked;
   }
 }
 
