@@ -1,11 +1,6 @@
-import {
-  originTarget,
-  parseOriginUrl,
-  parseRelayTarget,
-  type RunningLeg,
-  runningLegsSchema,
-} from '@longhaul/shared';
-import { BARE_REQUEST } from './bare-request.ts';
+import { originTarget, parseRelayTarget, type RunningLeg, runningLegsSchema } from '@longhaul/shared';
+import { parseUrl } from '../parse-url.ts';
+import { post } from './bare-request.ts';
 
 /**
  * Asks a master what the legs of a download do now, by the ticket in its address at a depot. `undefined` where there is
@@ -16,17 +11,11 @@ export async function askLegs(
   location: string,
   signal: AbortSignal,
 ): Promise<readonly RunningLeg[] | undefined> {
-  const url = parseOriginUrl(location);
-  const relayed = url.ok ? parseRelayTarget(originTarget(url.value)) : url;
-  if (!relayed.ok) return undefined;
+  const url = parseUrl(location);
+  const relayed = url && parseRelayTarget(originTarget(url));
+  if (!relayed?.ok) return undefined;
   try {
-    const response = await fetch(`${master}/v1/legs`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify({ ticket: relayed.value.ticket }),
-      ...BARE_REQUEST,
-      signal,
-    });
+    const response = await post(master, 'legs', { ticket: relayed.value.ticket }, signal);
     const answer = runningLegsSchema.safeParse(await response.json());
     return response.ok && answer.success ? answer.data.legs : undefined;
   } catch {

@@ -1,13 +1,8 @@
-import {
-  errorAnswerSchema,
-  type PlanAnswer,
-  type PlanRequest,
-  parseOriginUrl,
-  planAnswerSchema,
-} from '@longhaul/shared';
+import { errorAnswerSchema, type PlanAnswer, type PlanRequest, planAnswerSchema } from '@longhaul/shared';
 import { type Left, left } from '../judge/why-left.ts';
 import { isInsecure } from '../judge/why-unfit.ts';
-import { BARE_REQUEST } from './bare-request.ts';
+import { parseUrl } from '../parse-url.ts';
+import { BARE_REQUEST, post } from './bare-request.ts';
 
 /** What came of asking a master for a plan. */
 export type PlanReply =
@@ -38,16 +33,10 @@ export async function askMaster(
   request: PlanRequest,
   signal: AbortSignal,
 ): Promise<PlanReply> {
-  const asked = parseOriginUrl(request.url);
-  if (asked.ok && isInsecure(asked.value, master)) return { result: 'insecure' };
+  const asked = parseUrl(request.url);
+  if (asked && isInsecure(asked, master)) return { result: 'insecure' };
   try {
-    const response = await fetch(`${master}/v1/plans`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify(request),
-      ...BARE_REQUEST,
-      signal,
-    });
+    const response = await post(master, 'plans', request, signal);
     const { status } = response;
     const answer: unknown = await response.json().catch(() => undefined);
     if (!response.ok) {
@@ -66,7 +55,7 @@ export async function askMaster(
 }
 
 function hasWebAddresses(plan: PlanAnswer): boolean {
-  return parseOriginUrl(plan.location).ok && parseOriginUrl(plan.masterUrl).ok;
+  return [plan.location, plan.masterUrl].every(parseUrl);
 }
 
 /** Whether a master says that it is well, and not a network's own page in its place. Never rejects. */

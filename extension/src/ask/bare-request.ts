@@ -5,3 +5,14 @@ export const BARE_REQUEST = {
   redirect: 'error',
   cache: 'no-store',
 } as const satisfies RequestInit;
+
+/** Asks a master with JSON, for JSON. Rejects where nobody answers. */
+export function post(master: string, place: string, body: object, signal: AbortSignal): Promise<Response> {
+  return fetch(`${master}/v1/${place}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(body),
+    ...BARE_REQUEST,
+    signal,
+  });
+}

@@ -1,7 +1,8 @@
-import { HEADERS, isRelayTarget, parseOriginUrl } from '@longhaul/shared';
+import { HEADERS, isRelayTarget } from '@longhaul/shared';
 import { type FileFacts, factsOf } from '../judge/file-facts.ts';
 import { isPrivateHost } from '../judge/private-host.ts';
 import { type Left, left, sayCode } from '../judge/why-left.ts';
+import { parseUrl } from '../parse-url.ts';
 import { BARE_REQUEST } from './bare-request.ts';
 import { offeredName } from './offered-name.ts';
 
@@ -59,10 +60,10 @@ export async function probeFile(
 
 /** Whether an origin may lead there: to what is as public, and as encrypted, as itself. */
 function mayLead(from: string, to: string): boolean {
-  const [asked, led] = [parseOriginUrl(from), parseOriginUrl(to)];
-  if (!asked.ok || !led.ok) return false;
-  const isPublic = !isPrivateHost(led.value.host) || isPrivateHost(asked.value.host);
-  return isPublic && (led.value.scheme === 'https' || asked.value.scheme === 'http');
+  const [asked, led] = [parseUrl(from), parseUrl(to)];
+  if (!asked || !led) return false;
+  const isPublic = !isPrivateHost(led.host) || isPrivateHost(asked.host);
+  return isPublic && (led.scheme === 'https' || asked.scheme === 'http');
 }
 
 /** Whether anybody answers at the depot itself. The origin learns nothing of it. Never rejects. */

@@ -1,5 +1,5 @@
 import type { FeedbackRequest } from '@longhaul/shared';
-import { BARE_REQUEST } from './bare-request.ts';
+import { post } from './bare-request.ts';
 
 /**
  * Tells a master how a download went, by the id of its plan: no address goes along. Whether it took that;
@@ -11,13 +11,7 @@ export async function tellMaster(
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const response = await fetch(`${master}/v1/feedback`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify(feedback),
-      ...BARE_REQUEST,
-      signal,
-    });
+    const response = await post(master, 'feedback', feedback, signal);
     await response.body?.cancel();
     return response.ok;
   } catch {

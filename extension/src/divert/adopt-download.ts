@@ -4,7 +4,7 @@ import type { JobKeeper } from '../jobs/job-keeper.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { drop } from '../jobs/own-download.ts';
 import { factsOf, isSameFile } from '../judge/file-facts.ts';
-import { isInsecure, leadsToDepot, whyUnfit } from '../judge/why-unfit.ts';
+import { isInsecure, leadsToDepot, relayedBy, whyUnfit } from '../judge/why-unfit.ts';
 import { remember } from '../remember.ts';
 import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -12,7 +12,6 @@ import type { TakeDependencies } from '../take/take-download.ts';
 import { directStart } from '../ways/direct-start.ts';
 import { newJob, type TakeOrder, type Way } from '../ways/way.ts';
 import { isOn } from './divert.ts';
-import { relayedBy } from './rescue.ts';
 
 interface AdoptDependencies
   extends Pick<TakeDependencies, 'downloads' | 'settings' | 'answers' | 'askMaster' | 'deadline' | 'now'> {

@@ -1,12 +1,7 @@
-import {
-  isAddressLiteral,
-  parseHostPattern,
-  parseOriginUrl,
-  SIGNED_PATH,
-  SIGNED_QUERY,
-} from '@longhaul/shared';
+import { isAddressLiteral, parseHostPattern, SIGNED_PATH, SIGNED_QUERY } from '@longhaul/shared';
 import { PRIVATE_SUFFIXES } from '../judge/private-host.ts';
 import { isEncrypted } from '../judge/why-unfit.ts';
+import { parseUrl } from '../parse-url.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -71,12 +66,12 @@ const PUBLIC_HOST = '[^/:@]+[.][a-z][^/:@.]*(?::[0-9]+)?';
  */
 export function linkRules(settings: Settings): readonly object[] {
   const { master, sitesOff, sitesTunnel, privateHosts } = settings;
-  const masterUrl = parseOriginUrl(master);
-  if (!masterUrl.ok) return [];
+  const masterUrl = parseUrl(master);
+  if (!masterUrl) return [];
   const kinds = SAVED_KINDS.filter((kind) => isWantedKind(`file.${kind}`, settings.kinds));
-  const masterHost = masterUrl.value.host;
+  const masterHost = masterUrl.host;
   // What comes encrypted is asked for encrypted.
-  const schemes = isEncrypted(masterUrl.value) ? 'https?' : 'http';
+  const schemes = isEncrypted(masterUrl) ? 'https?' : 'http';
   const unwanted = [...sitesOff, ...sitesTunnel, masterHost].map(domainOf);
   const isPrivate = { excludedRequestDomains: [...unwanted, ...PRIVATE_SUFFIXES] };
   const hosts = [

@@ -1,15 +1,7 @@
-import {
-  HEADERS,
-  isRelayTarget,
-  type OriginUrl,
-  originHref,
-  originTarget,
-  parseGetPath,
-  parseOriginUrl,
-  parseRelayTarget,
-} from '@longhaul/shared';
+import { HEADERS, isRelayTarget, originHref, originTarget, parseGetPath } from '@longhaul/shared';
 import type { DownloadStart } from '../browser/downloads.ts';
 import type { RequestEvent } from '../browser/requests.ts';
+import { parseUrl } from '../parse-url.ts';
 import { remember } from '../remember.ts';
 import { directStart } from '../ways/direct-start.ts';
 
@@ -124,8 +116,8 @@ function asLed(target: string): string | undefined {
 
 /** Whether this is an address at a depot, wherever that has the file from. */
 export function isAtDepot(url: string): boolean {
-  const depot = parseOriginUrl(url);
-  return depot.ok && isRelayTarget(originTarget(depot.value));
+  const depot = parseUrl(url);
+  return depot !== undefined && isRelayTarget(originTarget(depot));
 }
 
 /** Whether a depot itself has answered. */
@@ -136,12 +128,4 @@ function isOfDepot({ url, responseHeaders = [] }: RequestEvent): boolean {
 /** Whether this is at the server of this origin's address; on one machine with it there may be a depot. */
 function isAtOrigin(url: string, originUrl: string): boolean {
   return !isAtDepot(url) && URL.parse(url)?.host === URL.parse(originUrl)?.host;
-}
-
-/** What a depot is asked for at this address. */
-export function relayedBy(url: string): OriginUrl | undefined {
-  const depot = parseOriginUrl(url);
-  if (!depot.ok) return undefined;
-  const relayed = parseRelayTarget(originTarget(depot.value));
-  return relayed.ok && relayed.value.from === 'origin' ? relayed.value.url : undefined;
 }

@@ -5,9 +5,9 @@ import {
   isSecret,
   type OriginUrl,
   originTarget,
-  parseOriginUrl,
 } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
+import { parseUrl } from '../parse-url.ts';
 import { isWantedKind } from '../settings/file-kind.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled, type SiteUse, siteUse } from '../settings/site-rules.ts';
@@ -105,7 +105,7 @@ export const RULES: readonly Rule[] = [
 export function whyByRules(caught: Caught): WhyLeft | undefined {
   const { download, settings } = caught;
   const answer = caught.seen === 'later' ? undefined : caught.seen;
-  const urls = [download.url, download.finalUrl].flatMap(parse);
+  const urls = parse(download.url, download.finalUrl);
   const pages = parse(answer?.page || download.referrer);
   const use = siteUse(
     [...urls, ...pages].map(({ host }) => host),
@@ -196,7 +196,6 @@ function fileOf(answer: SeenAnswer | undefined) {
   return factsOf(answer?.status ?? 0, answer?.headers ?? new Headers());
 }
 
-function parse(text: string): readonly OriginUrl[] {
-  const url = parseOriginUrl(text);
-  return url.ok ? [url.value] : [];
+function parse(...texts: readonly string[]): readonly OriginUrl[] {
+  return texts.flatMap((text) => parseUrl(text) ?? []);
 }

@@ -1,13 +1,13 @@
 import {
   canonicalOriginUrl,
-  isAddressLiteral,
   type OriginUrl,
   originTarget,
   type PlanAnswer,
   parseGetPath,
-  parseOriginUrl,
   parseRelayTarget,
 } from '@longhaul/shared';
+import { parseUrl } from '../parse-url.ts';
+import { isThisMachine } from '../settings/parse-master-address.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isLeftPrivate } from './private-host.ts';
 import type { WhyLeft } from './why-left.ts';
@@ -18,12 +18,12 @@ import type { WhyLeft } from './why-left.ts';
  * and so must the depot's, at a public address.
  */
 export function whyUnfit(plan: PlanAnswer, askedUrl: string, settings: Settings): WhyLeft | undefined {
-  const asked = parseOriginUrl(askedUrl);
-  if (!asked.ok) return 'not-http';
-  const unasked = whyUnasked(plan, asked.value, settings);
+  const asked = parseUrl(askedUrl);
+  if (!asked) return 'not-http';
+  const unasked = whyUnasked(plan, asked, settings);
   if (unasked) return unasked;
-  if (!leadsToDepot(plan.location, asked.value, settings)) return 'plan-unfit';
-  return isInsecure(asked.value, plan.location) ? 'insecure-chain' : undefined;
+  if (!leadsToDepot(plan.location, asked, settings)) return 'plan-unfit';
+  return isInsecure(asked, plan.location) ? 'insecure-chain' : undefined;
 }
 
 /**
@@ -33,7 +33,7 @@ export function whyUnfit(plan: PlanAnswer, askedUrl: string, settings: Settings)
 export function whyUnfitTunnel(plan: PlanAnswer, asked: OriginUrl, settings: Settings): WhyLeft | undefined {
   const unasked = whyUnasked(plan, asked, settings);
   if (unasked) return unasked;
-  const depot = parse(plan.location);
+  const depot = parseUrl(plan.location);
   if (!depot || !plan.ticket || isLeftForeign(depot, settings)) return 'plan-unfit';
   return depot.scheme === 'https' ? undefined : 'insecure-chain';
 }
@@ -54,16 +54,25 @@ export function isByMaster(masterUrl: string, master: string): boolean {
 
 /** Whether an address is that of a depot that fetches this URL, at a host where the browser may be sent. */
 export function leadsToDepot(location: string, asked: OriginUrl, settings: Settings): boolean {
-  const depot = parseOriginUrl(location);
-  if (!depot.ok || isLeftForeign(depot.value, settings)) return false;
-  const relayed = parseRelayTarget(originTarget(depot.value));
-  return relayed.ok && relayed.value.from === 'origin' && isSameUrl(relayed.value.url, asked);
+  const [depot, relayed] = [parseUrl(location), relayedBy(location)];
+  return (
+    depot !== undefined &&
+    relayed !== undefined &&
+    !isLeftForeign(depot, settings) &&
+    isSameUrl(relayed, asked)
+  );
+}
+
+/** What a depot is asked for at this address. */
+export function relayedBy(location: string): OriginUrl | undefined {
+  const depot = parseUrl(location);
+  const relayed = depot && parseRelayTarget(originTarget(depot));
+  return relayed?.ok && relayed.value.from === 'origin' ? relayed.value.url : undefined;
 }
 
 /** Private hosts are out of bounds but for those that the user names, and the machine of the master he has set. */
 export function isLeftForeign(depot: Pick<OriginUrl, 'host' | 'port'>, settings: Settings): boolean {
-  const master = parseOriginUrl(settings.master);
-  return isLeftPrivate(depot, settings.privateHosts) && !(master.ok && master.value.host === depot.host);
+  return isLeftPrivate(depot, settings.privateHosts) && parseUrl(settings.master)?.host !== depot.host;
 }
 
 function isSameUrl(one: OriginUrl, other: OriginUrl): boolean {
@@ -72,20 +81,13 @@ function isSameUrl(one: OriginUrl, other: OriginUrl): boolean {
 
 /** Whether a file that the browser gets under TLS would come over plain HTTP. */
 export function isInsecure(asked: OriginUrl, address: string): boolean {
-  return isEncrypted(asked) && !isEncrypted(parse(address));
+  return isEncrypted(asked) && !isEncrypted(parseUrl(address));
 }
 
-function parse(text: string): OriginUrl | undefined {
-  const url = parseOriginUrl(text);
-  return url.ok ? url.value : undefined;
-}
-
-/** Whether nobody on the way hears what is said with this address. */
+/**
+ * Whether nobody on the way hears what is said with this address: what stays on this machine cannot be
+ * overheard.
+ */
 export function isEncrypted(url: OriginUrl | undefined): boolean {
-  return url !== undefined && (url.scheme === 'https' || isLoopback(url.host));
-}
-
-/** What stays on this machine cannot be overheard. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isAddressLiteral(host) && host.startsWith('127.'));
+  return url !== undefined && (url.scheme === 'https' || isThisMachine(url.host));
 }

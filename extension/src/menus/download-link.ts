@@ -1,4 +1,4 @@
-import { fileNameOf, isSigned, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
+import { fileNameOf, isSigned, type OriginUrl } from '@longhaul/shared';
 import { type askMaster, leftByMaster } from '../ask/ask-master.ts';
 import { leftByDepot, type probeFile } from '../ask/probe-file.ts';
 import type { Downloads } from '../browser/downloads.ts';
@@ -7,6 +7,7 @@ import { isComparable } from '../judge/file-facts.ts';
 import { isLeftPrivate } from '../judge/private-host.ts';
 import { type Left, left, type Outcome } from '../judge/why-left.ts';
 import { whyUnfit } from '../judge/why-unfit.ts';
+import { parseUrl } from '../parse-url.ts';
 import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled } from '../settings/site-rules.ts';
@@ -30,15 +31,15 @@ export interface LinkDependencies {
  * that cannot be. Nobody's smallest size counts here, but private hosts are left alone as ever.
  */
 export async function downloadLink(link: string, page: string, deps: LinkDependencies): Promise<Outcome> {
-  const url = parseOriginUrl(withoutFragment(link));
-  const order = url.ok ? await orderLink(url.value, withoutFragment(link), page, deps) : left('not-http');
+  const url = parseUrl(link);
+  const order = url ? await orderLink(url, withoutFragment(link), page, deps) : left('not-http');
   const outcome = 'why' in order ? order : await deps.way.begin(order);
   if (outcome === 'taken') return outcome;
-  await deps.lastLeft.note(url.ok ? fileNameOf(url.value) : '', outcome);
+  await deps.lastLeft.note(url ? fileNameOf(url) : '', outcome);
   // A file that a depot refuses may still be there for this user. Firefox's way goes back to the origin
   // itself once it has begun.
   const hasBegun = !isChromium && !('why' in order) && outcome.why !== 'no-room';
-  if (url.ok && !hasBegun) await downloadDirectly(link, page, deps);
+  if (url && !hasBegun) await downloadDirectly(link, page, deps);
   return outcome;
 }
 
@@ -52,7 +53,7 @@ export async function downloadDirectly(
   { downloads, probeFile, deadline }: Pick<LinkDependencies, 'downloads' | 'probeFile' | 'deadline'>,
 ): Promise<void> {
   const url = withoutFragment(link);
-  if (!parseOriginUrl(url).ok) return;
+  if (!parseUrl(url)) return;
   // What is signed may be good for one request.
   const probe = isChromium || isSigned(url) ? undefined : await probeFile(url, deadline());
   const name = (probe?.result === 'file' && probe.name) || '';
@@ -64,8 +65,8 @@ export async function downloadDirectly(
  * show its site both.
  */
 export async function leaveContained(link: string, lastLeft: LastLeft): Promise<void> {
-  const url = parseOriginUrl(withoutFragment(link));
-  if (url.ok) await lastLeft.note(fileNameOf(url.value), { why: 'container', isUnstarted: true });
+  const url = parseUrl(link);
+  if (url) await lastLeft.note(fileNameOf(url), { why: 'container', isUnstarted: true });
 }
 
 async function orderLink(

@@ -1,10 +1,11 @@
-import { fileNameOf, parseOriginUrl } from '@longhaul/shared';
+import { fileNameOf } from '@longhaul/shared';
 import type { Download } from '../browser/download.ts';
 import type { Downloads } from '../browser/downloads.ts';
 import type { ConsentStore } from '../consent/consent-store.ts';
 import type { Job } from '../jobs/job.ts';
 import type { JobStore } from '../jobs/job-store.ts';
 import { left } from '../judge/why-left.ts';
+import { parseUrl } from '../parse-url.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import { siteUse } from '../settings/site-rules.ts';
 import type { LastLeft } from '../take/last-left.ts';
@@ -23,10 +24,9 @@ interface StatusDependencies {
 /** Gathers what the popup shows for the tab with this address. */
 export async function readStatus(tabUrl: string, deps: StatusDependencies): Promise<Status> {
   const { enabled, master, ...rules } = await deps.settings.get();
-  const url = parseOriginUrl(tabUrl);
-  const site = url.ok ? url.value.host : '';
-  const isPlain = url.ok && url.value.scheme === 'http';
-  const tunnel = isPlain ? left('not-https') : await deps.tunnels.viewOf(tabUrl);
+  const url = parseUrl(tabUrl);
+  const site = url?.host ?? '';
+  const tunnel = url?.scheme === 'http' ? left('not-https') : await deps.tunnels.viewOf(tabUrl);
   const jobs = await deps.jobs.all();
   return {
     consented: await deps.consent.isGiven(),
@@ -50,13 +50,12 @@ export async function readStatus(tabUrl: string, deps: StatusDependencies): Prom
 
 async function describe(job: Job, downloads: Downloads): Promise<RunningDownload> {
   const download = await downloadOf(job, downloads);
-  const { key, originUrl, way, chain, predictedSeconds, directSeconds, interruption } = job;
+  const { key, originUrl, way, predictedSeconds, directSeconds, interruption } = job;
   return {
     key,
     name: nameOf(job, download),
     originUrl,
     way,
-    chain,
     predictedSeconds,
     directSeconds,
     legs: job.legs,
@@ -78,8 +77,8 @@ async function downloadOf({ downloadId }: Job, downloads: Downloads): Promise<Do
 
 /** The browser names what has no name of its own, but not at once, and it may have numbered its downloads anew. */
 function nameOf({ name, originUrl }: Job, download: Download | undefined): string {
-  const url = parseOriginUrl(originUrl);
-  return name || download?.name || (url.ok ? fileNameOf(url.value) : '');
+  const url = parseUrl(originUrl);
+  return name || download?.name || (url ? fileNameOf(url) : '');
 }
 
 function happenedTo({ changes, lastChange, breaks, restarts }: Job) {
@@ -94,7 +93,7 @@ function stateOf(job: Job, download: Download | undefined): RunningDownload['sta
 }
 
 async function describeDone(job: Job, downloads: Downloads): Promise<DoneDownload> {
-  const { key, originUrl, way, chain, predictedSeconds, directSeconds, directSource, wasPaused } = job;
+  const { key, originUrl, way, predictedSeconds, directSeconds, directSource, wasPaused } = job;
   const { bytes, startedAtMs, doneAtMs = startedAtMs } = job;
   // After a restart Firefox may have given its number to another one.
   const found = await downloadOf(job, downloads);
@@ -104,7 +103,6 @@ async function describeDone(job: Job, downloads: Downloads): Promise<DoneDownloa
     name: nameOf(job, download),
     originUrl,
     way,
-    chain,
     predictedSeconds,
     directSeconds,
     directSource,

@@ -26,15 +26,7 @@ export interface Status {
 type HappenedKey = 'changes' | 'lastChange' | 'breaks' | 'restarts';
 
 /** What is told of a download as long as it runs and when it is whole. */
-type ToldKey =
-  | 'key'
-  | 'name'
-  | 'originUrl'
-  | 'way'
-  | 'chain'
-  | 'predictedSeconds'
-  | 'directSeconds'
-  | HappenedKey;
+type ToldKey = 'key' | 'name' | 'originUrl' | 'way' | 'predictedSeconds' | 'directSeconds' | HappenedKey;
 
 export interface RunningDownload extends Pick<Job, ToldKey | 'legs' | 'choseDirect'> {
   /** `checked`: all its bytes are there, and the browser looks at them, or asks whether to keep the file. */

@@ -1,4 +1,4 @@
-import { type PlanAnswer, parseOriginUrl } from '@longhaul/shared';
+import type { PlanAnswer } from '@longhaul/shared';
 import { type askMaster, leftByMaster } from '../ask/ask-master.ts';
 import { type greetDepot, leftByDepot, type probeFile } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
@@ -10,6 +10,7 @@ import { type Left, left, type Outcome, type WhyLeft } from '../judge/why-left.t
 import { whyNotNow } from '../judge/why-not-now.ts';
 import { isRepeatable } from '../judge/why-not-shared.ts';
 import { isLeftForeign, whyUnfit } from '../judge/why-unfit.ts';
+import { parseUrl } from '../parse-url.ts';
 import { reportsTo } from '../reports/reports.ts';
 import type { Settings } from '../settings/settings.ts';
 import { withoutFragment } from '../url-fragment.ts';
@@ -139,8 +140,8 @@ async function meetDepots(
   { greetDepot, hasAccess, deadline }: TakeDependencies,
 ): Promise<void> {
   for (const place of toMeet) {
-    const depot = parseOriginUrl(place);
-    const mayMeet = depot.ok && !isLeftForeign(depot.value, settings) && (await hasAccess([place]));
+    const depot = parseUrl(place);
+    const mayMeet = depot && !isLeftForeign(depot, settings) && (await hasAccess([place]));
     if (mayMeet) await greetDepot(place, deadline());
   }
 }

@@ -1,7 +1,8 @@
-import { type OriginUrl, parseOriginUrl } from '@longhaul/shared';
+import type { OriginUrl } from '@longhaul/shared';
 import { isLeftPrivate } from '../judge/private-host.ts';
 import type { Left } from '../judge/why-left.ts';
 import { isLeftForeign } from '../judge/why-unfit.ts';
+import { parseUrl } from '../parse-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import { isTunnelled } from '../settings/site-rules.ts';
 import type { Tunnel } from './plan-tunnel.ts';
@@ -14,8 +15,8 @@ export interface Answer {
 
 /** Whether the user wants a tunnel to this server, and has a master who can plan it. */
 export function isChosen(server: OriginUrl, settings: Settings): boolean {
-  const master = parseOriginUrl(settings.master);
-  return master.ok && server.host !== master.value.host && isTunnelled(server, settings);
+  const master = parseUrl(settings.master);
+  return master !== undefined && server.host !== master.host && isTunnelled(server, settings);
 }
 
 /**

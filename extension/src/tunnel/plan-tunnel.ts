@@ -1,8 +1,9 @@
-import { type OriginUrl, originHref, type PlanRequest, parseOriginUrl } from '@longhaul/shared';
+import { type OriginUrl, originHref, type PlanRequest } from '@longhaul/shared';
 import { type askMaster, leftByMaster } from '../ask/ask-master.ts';
 import { isLeftPrivate } from '../judge/private-host.ts';
 import type { Left } from '../judge/why-left.ts';
 import { whyUnfitTunnel } from '../judge/why-unfit.ts';
+import { parseUrl } from '../parse-url.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** A way to one server over depots, which see nothing of what passes but its size. */
@@ -49,7 +50,7 @@ export async function planTunnel(
   if (reply.result !== 'plan') return leftByMaster(reply);
   const { plan } = reply;
   const unfit = whyUnfitTunnel(plan, server, settings);
-  const proxy = parseOriginUrl(plan.location);
+  const proxy = parseUrl(plan.location);
   // The clocks of users are wrong by more than tickets live: what counts is the time left when the master
   // answered, by the clock that its tickets go by. That is the overlay's, and its `Date` may be another.
   const answeredAtMs = Date.parse(plan.answeredAt ?? '') || now();
@@ -59,11 +60,11 @@ export async function planTunnel(
   };
   const startBeforeMs = useBeforeMs(plan.startBefore);
   if (unfit) return { why: unfit };
-  if (!proxy.ok || !plan.ticket || Number.isNaN(startBeforeMs)) return { why: 'plan-unfit' };
+  if (!proxy || !plan.ticket || Number.isNaN(startBeforeMs)) return { why: 'plan-unfit' };
   return {
     jobId: plan.jobId,
     chain: plan.chain,
-    proxy: { host: proxy.value.host, port: proxy.value.port },
+    proxy: { host: proxy.host, port: proxy.port },
     ticket: plan.ticket,
     startBeforeMs,
     // A master of before tells no end.

@@ -1,7 +1,8 @@
-import { canonicalOriginUrl, type OriginUrl, parseOriginUrl } from '@longhaul/shared';
+import { canonicalOriginUrl, type OriginUrl } from '@longhaul/shared';
 import type { askMaster } from '../ask/ask-master.ts';
 import { isChromium } from '../browser/target.ts';
 import type { Left } from '../judge/why-left.ts';
+import { parseUrl } from '../parse-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import { EntryAlive, type EntryAliveDependencies } from './entry-alive.ts';
 import { GivenTickets } from './given-tickets.ts';
@@ -360,6 +361,6 @@ function answerOf(lead: Lead): Answer {
 }
 
 function parseServer(address: string): OriginUrl | undefined {
-  const url = parseOriginUrl(address.split('#', 1)[0] ?? '');
-  return url.ok && url.value.scheme === 'https' ? serverOf(url.value) : undefined;
+  const url = parseUrl(address);
+  return url?.scheme === 'https' ? serverOf(url) : undefined;
 }

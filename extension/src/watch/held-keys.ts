@@ -1,4 +1,4 @@
-import { parseOriginUrl } from '@longhaul/shared';
+import { parseUrl } from '../parse-url.ts';
 import { remember } from '../remember.ts';
 import type { HeldKey } from '../settings/settings.ts';
 
@@ -32,6 +32,5 @@ export class HeldKeys {
 }
 
 function hostOf(page: string): string {
-  const url = parseOriginUrl(page);
-  return url.ok ? url.value.host : '';
+  return parseUrl(page)?.host ?? '';
 }

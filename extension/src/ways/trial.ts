@@ -1,9 +1,10 @@
-import { DIRECT_FRAGMENT, parseOriginUrl } from '@longhaul/shared';
+import { DIRECT_FRAGMENT } from '@longhaul/shared';
 import type { Downloads } from '../browser/downloads.ts';
 import type { Job } from '../jobs/job.ts';
 import { isWorthNewStart, slowBps } from '../jobs/pace.ts';
 import type { Outcome } from '../judge/why-left.ts';
 import { leadsToDepot } from '../judge/why-unfit.ts';
+import { parseUrl } from '../parse-url.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { NameQuestions } from './name-questions.ts';
 
@@ -46,7 +47,7 @@ export async function trySuccessor(
     readonly isAnew?: boolean;
   },
 ): Promise<Outcome | 'ended'> {
-  const asked = parseOriginUrl(job.originUrl);
+  const asked = parseUrl(job.originUrl);
   const startedMs = now();
   let isAsked = false;
   void names.asked(downloadId).then(() => {
@@ -61,7 +62,7 @@ export async function trySuccessor(
     if (own.state === 'interrupted') return { why: 'depot-refused', detail: own.error ?? '' };
     const waitedMs = now() - startedMs;
     if (isAsked || (isAnew && own.bytesReceived > 0)) {
-      const isIts = asked.ok && leadsToDepot(own.finalUrl, asked.value, await settings());
+      const isIts = asked && leadsToDepot(own.finalUrl, asked, await settings());
       if (way === 'chain' && own.finalUrl.endsWith(DIRECT_FRAGMENT)) return { why: 'depot-refused' };
       if ((way === 'chain' && !isIts) || own.totalBytes !== job.file.totalBytes)
         return { why: 'different-file' };
