@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Probe } from '../ask/probe-file.ts';
 import type { Download } from '../browser/download.ts';
 import type { Job } from '../jobs/job.ts';
+import { JobKeeper } from '../jobs/job-keeper.ts';
 import { JobStore } from '../jobs/job-store.ts';
 import { OWN_DEPOT_MS } from '../jobs/retry-times.ts';
 import { factsOf } from '../judge/file-facts.ts';
@@ -734,6 +735,26 @@ test('a slow download that the user ends while another one is tried does not tak
   };
   expect(await world.way.change(slow, running, 1_000)).toMatchObject({ downloadId: 3, spare: undefined });
   expect(world.downloads.items.get(3)).toMatchObject({ state: 'in_progress' });
+});
+
+test.each<[string, (downloads: FakeDownloads) => void]>([
+  ['ends', (downloads) => downloads.change(3, { state: 'interrupted', error: 'USER_CANCELED' })],
+  ['removes', (downloads) => downloads.items.delete(3)],
+])('a download that is tried beside a slow one takes that along when the user %s it', async (_what, end) => {
+  const running = download({ id: 2, bytesReceived: 10_000_000, addonId: 'longhaul' });
+  const slow = job({ promisedBps: 80e6, directBps: 20e6 });
+  const world = setUp({}, running);
+  const { downloads, jobs, way } = world;
+  await jobs.add(slow);
+  world.meanwhile = async () => end(downloads);
+  expect(await way.change(slow, running, 1_000)).toBeUndefined();
+  const now = () => world.nowMs;
+  const keeper = new JobKeeper({ downloads, jobs, continuation: way, now, wakeAt: () => undefined });
+  await (downloads.items.has(3) ? keeper.follow(3) : keeper.erased(3));
+  expect(downloads.items.has(2)).toBe(false);
+  expect(downloads.log).not.toContain('resume 2');
+  expect(await jobs.all()).toEqual([]);
+  expect(world.given, 'the browser waits for no name').toEqual(['3 is ']);
 });
 
 describe('one that was diverted, and whose user was asked where it goes', () => {

@@ -236,14 +236,13 @@ export class BesideWay implements Way {
       return undefined;
     }
     const { downloadId } = patch;
-    const isWorthIt = await showsWorth(
-      this.#deps,
-      downloadId,
-      download.bytesReceived,
-      totalBytes,
-      leftSeconds,
-    );
-    const spare = isWorthIt ? undefined : await this.#standingSpare(patch);
+    const worth = await showsWorth(this.#deps, downloadId, download.bytesReceived, totalBytes, leftSeconds);
+    if (worth === 'ended') {
+      // The job's download ends as any other does that its user has ended, and what is held beside it, too.
+      names.give(downloadId, '');
+      return undefined;
+    }
+    const spare = worth ? undefined : await this.#standingSpare(patch);
     if (spare) {
       const tried = (await downloads.get(downloadId)) ?? { id: downloadId };
       await this.#backToSpare({ ...job, restarts: job.restarts + 1 }, spare, tried);

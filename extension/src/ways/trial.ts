@@ -78,7 +78,7 @@ export async function trySuccessor(
 
 /**
  * Whether a download that has just started gets ahead of another one, or shows by its rate that it ends in
- * half of its time.
+ * half of its time; `ended` where the user has ended it.
  */
 export async function showsWorth(
   { downloads, now, pause }: Pick<TrialDependencies, 'downloads' | 'now' | 'pause'>,
@@ -86,11 +86,12 @@ export async function showsWorth(
   aheadOfBytes: number,
   totalBytes: number,
   leftSeconds: number,
-): Promise<boolean> {
+): Promise<boolean | 'ended'> {
   const startedMs = now();
   for (;;) {
     const own = await downloads.get(id);
-    if (!own || own.state === 'interrupted') return false;
+    if (!own || own.error === 'USER_CANCELED') return 'ended';
+    if (own.state === 'interrupted') return false;
     const { bytesReceived } = own;
     if (own.state === 'complete' || bytesReceived > aheadOfBytes) return true;
     const seconds = (now() - startedMs) / 1_000;
