@@ -147,7 +147,14 @@ watchRedirects((event) => answers.redirected(event));
 
 // Firefox knows the name when a download is created; Chromium does not, but lets an add-on name its own.
 const names = isChromium ? new NameQuestions({ addonId, downloads, jobs, listen, pause }) : undefined;
-const folder = isChromium ? undefined : new DownloadsFolder({ downloads, area: api.storage.local, now });
+const folder = isChromium
+  ? undefined
+  : new DownloadsFolder({
+      downloads,
+      area: api.storage.local,
+      session: api.storage.session,
+      now,
+    });
 
 const way: Way = isChromium
   ? new BesideWay({

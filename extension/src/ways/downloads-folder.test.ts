@@ -8,8 +8,8 @@ const USUAL = '/home/u/Downloads';
 function setUp() {
   const downloads = new FakeDownloads();
   const clock = { nowMs: 0 };
-  const area = memoryArea();
-  const awake = () => new DownloadsFolder({ downloads, area, now: () => clock.nowMs });
+  const [area, session] = [memoryArea(), memoryArea()];
+  const awake = () => new DownloadsFolder({ downloads, area, session, now: () => clock.nowMs });
   return { downloads, clock, awake, folder: awake() };
 }
 
@@ -27,10 +27,18 @@ it('knows it from then on, also after a sleep', async () => {
   expect(downloads.log).toHaveLength(3);
 });
 
+it('looks once for all downloads that begin meanwhile', async () => {
+  const { downloads, folder } = setUp();
+  const asked = [USUAL, '/home/u/Films', USUAL].map((one) => folder.is(one));
+  expect(await Promise.all(asked)).toEqual([true, false, true]);
+  expect(downloads.log).toHaveLength(3);
+});
+
 it('takes another folder for chosen, and looks at most every ten minutes whether it is the usual one now', async () => {
-  const { downloads, clock, folder } = setUp();
+  const { downloads, clock, awake, folder } = setUp();
   expect(await folder.is('/home/u/Films')).toBe(false);
   expect(await folder.is('/home/u/Films')).toBe(false);
+  expect(await awake().is('/home/u/Films'), 'after a sleep').toBe(false);
   expect(downloads.log).toHaveLength(3);
   clock.nowMs += 600_000;
   expect(await folder.is('/home/u/Films')).toBe(false);
