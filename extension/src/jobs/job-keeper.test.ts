@@ -744,6 +744,16 @@ describe('a closed lid', () => {
     expect(await world.theJob()).not.toHaveProperty('lastChange');
   });
 
+  it('or a clock that is set back while it runs makes its time say nothing of its way', async () => {
+    const promised = { promisedBps: 80e6, directBps: 20e6 };
+    const world = await setUp({ bytesReceived: 40_000_000 }, { ...promised, bytes: 40_000_000 });
+    await world.keeper.follow(2);
+    expect(await world.theJob()).not.toHaveProperty('wasPaused');
+    world.nowMs -= 3_600_000;
+    await world.keeper.look();
+    expect(await world.theJob()).toMatchObject({ state: 'running', wasPaused: true });
+  });
+
   it('or a clock that is set back by an hour makes nobody wait for an hour', async () => {
     const world = await setUp(BROKEN);
     await world.keeper.follow(2);

@@ -257,7 +257,9 @@ export class JobKeeper {
     const standstill =
       still && isWatched ? still.standstillAt(job.standstill, look, still.afterMs) : undefined;
     const pace = isWatched ? paceAt(standstill?.isLate ? undefined : job.pace, look, job) : undefined;
-    const hasSlept = job.pace !== undefined && now() - job.pace.atMs >= STALL_MS * 2;
+    // A clock that was set back tells no time either.
+    const sinceMs = look.atMs - (job.pace?.atMs ?? look.atMs);
+    const hasSlept = sinceMs < 0 || sinceMs >= STALL_MS * 2;
     const isStill = !isChromium && standstill?.isKnown && !job.standstill?.isKnown;
     const changed = await jobs.change(job.key, {
       state: 'running',
