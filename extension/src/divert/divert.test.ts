@@ -17,6 +17,7 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
     /** Who answers where a depot is greeted. */
     reaches: undefined as string | undefined,
     greeted: [] as string[],
+    whileGreeted: async () => {},
     area: memoryArea(),
   };
   const health = new MasterHealth({
@@ -27,6 +28,7 @@ function setUp(patch: Parameters<typeof settings>[0] = { noWastedByte: true }) {
     },
     whoIsAt: async (place) => {
       world.greeted.push(place);
+      await world.whileGreeted();
       return world.reaches;
     },
     deadline: () => new AbortController().signal,
@@ -91,6 +93,22 @@ it('diverts nothing while a depot is silent that the master leads to, until that
   const elsewhere = await silent();
   await elsewhere.divert.rest();
   expect(elsewhere).toMatchObject({ holds: true, greeted: ['https://depot.example:8443'] });
+});
+
+it('keeps in mind the depot that was found silent while another one was greeted, and answered', async () => {
+  const world = setUp();
+  await world.divert.look();
+  await world.divert.depotIsSilent('https://depot.example:8443/file.iso');
+  world.reaches = 'd1';
+  world.whileGreeted = () => world.divert.depotIsSilent('https://other.example:8443/file.iso');
+  await world.divert.look();
+  expect(world.holds).toBe(false);
+  world.whileGreeted = async () => {};
+  await world.divert.look();
+  expect(world).toMatchObject({
+    holds: true,
+    greeted: ['https://depot.example:8443', 'https://other.example:8443'],
+  });
 });
 
 it("takes a network's own page for no greeting of a depot's", async () => {

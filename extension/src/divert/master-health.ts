@@ -41,7 +41,9 @@ export class MasterHealth {
   async look(master: string): Promise<boolean> {
     const depot = await this.#silentDepot(master);
     // A network's own page is no greeting.
-    if (depot && (await this.#deps.whoIsAt(depot, this.#deps.deadline()))) await this.noteDepot(master);
+    const isThere = depot && (await this.#deps.whoIsAt(depot, this.#deps.deadline()));
+    // Another one may have been noted meanwhile.
+    if (isThere && (await this.#silentDepot(master)) === depot) await this.noteDepot(master);
     const isWell = await this.#deps.isHealthy(master, this.#deps.deadline());
     await this.note(master, isWell);
     return isWell;
