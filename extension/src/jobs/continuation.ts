@@ -29,7 +29,8 @@ export interface Continuation {
   recovered(job: Job, download: Download): Promise<void>;
   /**
    * Leads a job elsewhere, as the user wants: to the origin itself, or over depots that are not in its chain.
-   * What is on disk stands until then; `not-yet` where no such way has the file.
+   * What is on disk stands until then; `not-yet` where no such way has the file, or the user has done something
+   * else with the download meanwhile: that holds.
    */
   lead(job: Job, download: Download, to: Lead): Promise<GoOn>;
   /** A job has ended, whole or not: whatever was set up for it goes. */

@@ -855,6 +855,20 @@ describe('led elsewhere by the user', () => {
     expect(world.downloads.log).toEqual([]);
   });
 
+  it('goes on where it is when the user resumes it himself while others are asked', async () => {
+    const world = setUp({}, half());
+    const { downloads } = world;
+    const { way } = setUp({
+      downloads,
+      probeFile: async () => {
+        downloads.change(2, { state: 'in_progress', error: undefined });
+        return SAME;
+      },
+    });
+    expect(await way.lead(job(), half(), 'direct')).toEqual({ result: 'not-yet', problem: '' });
+    expect(downloads.log).toEqual([]);
+  });
+
   it('changes nothing where the site does not have this version of the file', async () => {
     const world = setUp({ probeFile: async () => SILENT }, half());
     expect(await world.way.lead(job(), half(), 'direct')).toMatchObject({ result: 'not-yet' });

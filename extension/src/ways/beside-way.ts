@@ -183,8 +183,7 @@ export class BesideWay implements Way {
     // What two downloads have on disk is enough.
     if (job.spare || job.wasAsked) return NOT_YET;
     const way = await wantedWay(this.#deps, job, to, 0);
-    const done = way && (await doneMeanwhile(this.#deps.downloads, download));
-    if (!way || done) return done ?? NOT_YET;
+    if (!way || (await doneMeanwhile(this.#deps.downloads, download))) return NOT_YET;
     if (download.state !== 'interrupted') return this.#replace(job, download, way);
     return this.#moveTo(job, way, { download });
   }

@@ -139,9 +139,7 @@ export class LedWay implements Way {
     const isWrong = await this.#isWrong(job, download);
     const atByte = isWrong ? 0 : Math.max(job.bytes, download.bytesReceived);
     const way = await wantedWay(this.#deps, job, to, atByte, isWrong);
-    if (!way) return { result: 'not-yet', problem: '' };
-    const done = await doneMeanwhile(downloads, download);
-    if (done) return done;
+    if (!way || (await doneMeanwhile(downloads, download))) return { result: 'not-yet', problem: '' };
     if (download.state === 'in_progress') await hold(this.#deps, job, download.id);
     const now = await downloads.get(download.id);
     if (now?.state === 'complete') return { result: 'not-yet', problem: '' };
