@@ -132,6 +132,16 @@ describe("the add-on's own download", () => {
     await vi.waitFor(() => expect(suggest.mock.calls).toEqual([[undefined]]));
   });
 
+  it('that starts without waiting for a name has one as soon as it shows that another start was not its own', async () => {
+    const { names, jobs, started, suggest } = setUp();
+    await jobs.add(job({ name: 'a.bin' }));
+    const starting = names.start(START);
+    expect(names.ask(item(9, 'longhaul'), suggest)).toBe(true);
+    started.resolve(4);
+    await starting;
+    await vi.waitFor(() => expect(suggest.mock.calls).toEqual([[OWN]]));
+  });
+
   it('gets the name of its job, once, when it was named before the browser asked', async () => {
     const { names, jobs, suggest } = setUp();
     await jobs.add(job({ name: 'a.bin' }));

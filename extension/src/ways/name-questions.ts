@@ -31,6 +31,8 @@ export class NameQuestions {
   /** Those started whose name is still to be given. */
   readonly #nameless = new Set<number>();
   readonly #own = new Map<number, PromiseWithResolvers<Suggest>>();
+  /** Questions that came during a start, and may be about what that starts. */
+  readonly #early: (readonly [DownloadItem, Suggest])[] = [];
   /** Whether downloads are named soon after the browser told of them. */
   readonly #soon = new Map<number, PromiseWithResolvers<boolean>>();
 
@@ -63,15 +65,14 @@ export class NameQuestions {
   ask(item: DownloadItem, suggest: Suggest): boolean {
     const { addonId, jobs } = this.#deps;
     if (item.byExtensionId !== addonId) return false;
-    if (this.#starting > 0 || this.#own.has(item.id)) {
-      this.#questionOf(item.id).resolve(suggest);
-      return true;
-    }
-    // It was named before the browser asked.
-    void jobs.ofUrl(item.url).then(
-      (job) => suggest(job?.name ? { filename: job.name, conflictAction: 'uniquify' } : undefined),
-      () => suggest(),
-    );
+    if (this.#own.has(item.id)) this.#questionOf(item.id).resolve(suggest);
+    else if (this.#starting > 0) this.#early.push([item, suggest]);
+    // It was named before the browser asked, or goes by the name that it was started with.
+    else
+      void jobs.ofUrl(item.url).then(
+        (job) => suggest(job?.name ? { filename: job.name, conflictAction: 'uniquify' } : undefined),
+        () => suggest(),
+      );
     return true;
   }
 
@@ -100,6 +101,8 @@ export class NameQuestions {
     } finally {
       this.#starting -= 1;
       this.#listen();
+      const early = this.#early.splice(0);
+      for (const [item, suggest] of early) this.ask(item, suggest);
     }
   }
 
