@@ -64,7 +64,7 @@ export interface Depot {
   readonly listen: () => Promise<{ readonly url: string; readonly membership: MembershipState }>;
   /**
    * Takes other certificates and secrets, which were checked, for what begins from now on, and asks its master again. A
-   * depot without TLS stays so.
+   * depot without TLS stays so. Throws `depot-not-joined` or `config-invalid`, and has taken nothing then.
    */
   readonly renew: (material: DepotMaterial) => void;
   /**
@@ -275,8 +275,9 @@ export function createDepot(init: DepotInit): Depot {
     },
     renew: (material) => {
       const renewed = ofListener(material);
+      const proof = member.proofBy(material.enrolmentSecret);
       if (renewed) certificate?.renew(renewed);
-      member.renew(material);
+      member.renew(material.trustedAuthorities, proof);
     },
     close: (graceMs) => {
       clearTimeout(grace);

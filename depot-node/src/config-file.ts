@@ -20,16 +20,21 @@ export interface DepotFiles extends DepotMaterial {
   readonly stateDir: string;
 }
 
-/** Reads a configuration file and the files it names; throws `config-invalid` that lists every mistake with its key. */
-export function loadDepotFiles(configFile: string): DepotFiles {
+/**
+ * Reads a configuration file and the files it names; throws `config-invalid` that lists every mistake with its key.
+ * Certificates must be for the hosts of the configuration that the depot has started with, where it runs already:
+ * it has others only after a restart.
+ */
+export function loadDepotFiles(configFile: string, started?: DepotConfig): DepotFiles {
   const { config, baseDir } = readConfigFile(configFile, readDepotConfig);
+  const { public: dialled, listen, entryGroup } = started ?? config;
   const files = readNamedFiles(baseDir, ({ secret, tls, authorities }) => ({
     enrolmentSecret:
       config.master.enrolmentSecretFile &&
       secret('master.enrolmentSecretFile', config.master.enrolmentSecretFile),
     // What others dial.
-    tls: tls('tls', config.tls, config.public?.host ?? config.listen.host),
-    groupTls: tls('entryGroup.tls', config.entryGroup?.tls, config.entryGroup?.host),
+    tls: tls('tls', config.tls, dialled?.host ?? listen.host),
+    groupTls: tls('entryGroup.tls', config.entryGroup?.tls, entryGroup?.host),
     trustedAuthorities: authorities('trustedCaFiles', config.trustedCaFiles),
   }));
   return { config, stateDir: resolve(baseDir, config.stateDir), ...files };

@@ -59,8 +59,8 @@ async function main(): Promise<void> {
 }
 
 async function serve(configFile: string): Promise<void> {
-  const read = () => {
-    const files = loadDepotFiles(configFile);
+  const read = (running?: { readonly config: DepotConfig }) => {
+    const files = loadDepotFiles(configFile, running?.config);
     const { tls, groupTls, trustedAuthorities, enrolmentSecret } = files;
     const material = {
       tls,
@@ -93,9 +93,14 @@ async function serve(configFile: string): Promise<void> {
     reload: createReload({
       started,
       read,
-      take: (next) => {
-        depot.renew(next.files);
-        certificates.take(next.material);
+      take: ({ material }) => {
+        depot.renew({
+          tls: material.tls,
+          groupTls: material['entryGroup.tls'],
+          trustedAuthorities: material.trustedCaFiles,
+          enrolmentSecret: material['master.enrolmentSecretFile'],
+        });
+        certificates.take(material);
         return [];
       },
       nowMs: Date.now,

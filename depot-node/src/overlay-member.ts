@@ -8,7 +8,7 @@ import { AddressChallenges } from './directory/address-challenges.ts';
 import { DepotDirectory } from './directory/directory.ts';
 import { readLegsQuestion } from './directory/legs-question.ts';
 import { MasterClient } from './directory/master-client.ts';
-import { proofOf } from './directory/masters-proof.ts';
+import { type MastersProof, proofOf } from './directory/masters-proof.ts';
 import { type MasterOrders, Membership } from './directory/membership.ts';
 import { NeighbourChecks } from './directory/neighbour-checks.ts';
 import { OverlayAddresses } from './directory/overlay-addresses.ts';
@@ -217,10 +217,12 @@ export function createOverlayMember(init: OverlayMemberInit) {
       await membership.start();
       return depotBaseUrl(place);
     },
-    /** Takes other authorities and another secret, and asks the master again. */
-    renew: (material: DepotMaterial) => {
-      trust.renew(material.trustedAuthorities);
-      proof = proofOf(material.enrolmentSecret, state);
+    /** What `renew` takes where this is the secret now; throws `depot-not-joined`. */
+    proofBy: (enrolmentSecret: string | undefined) => proofOf(enrolmentSecret, state),
+    /** Takes other authorities and another proof, and asks the master again. */
+    renew: (trustedAuthorities: readonly string[], renewed: MastersProof) => {
+      trust.renew(trustedAuthorities);
+      proof = renewed;
       // What was refused before may be taken now.
       void membership.beat();
     },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, type TestContext, test } from 'vitest';
 import { createTestCa, type TestCa } from '../certificates/test-ca.ts';
@@ -45,6 +46,14 @@ async function startSecure(service: Service, { onTestFinished, expect }: TestCon
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     return String((await once(socket, 'data'))[0]).includes('200 OK');
   };
+  /** The keys of the certificates that its metrics tell of. */
+  const watched = async () => {
+    const socket = await open();
+    socket.end('GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+    return [...(await text(socket)).matchAll(/certificate_seconds_left\{\w+="([^"]+)"\}/g)].map(
+      ([, key]) => key,
+    );
+  };
   const log = () =>
     started
       .log()
@@ -57,7 +66,7 @@ async function startSecure(service: Service, { onTestFinished, expect }: TestCon
     await expect.poll(() => log().length).toBe(before + 1);
     return JSON.parse(log().at(-1) ?? '') as { level: number; msg: string; needsRestart: string[] };
   };
-  return { folder, put, issue, renew, renewGroup, configure, open, serial, isAlive, reload };
+  return { folder, put, issue, renew, renewGroup, configure, open, serial, watched, isAlive, reload };
 }
 
 describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) => {
@@ -107,9 +116,27 @@ describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) =
     expect((await reload()).msg).toBe('reloaded: tls');
   });
 
+  test.concurrent('takes no certificate for a host that it has only after a restart', async (context) => {
+    const { expect } = context;
+    const { configure, issue, renew, reload, serial } = await startSecure(service, context);
+    const first = await serial();
+    const [other, key, now] =
+      service === 'depot'
+        ? [{ public: { host: 'other.example' } }, 'public', '127.0.0.1']
+        : [{ publicUrl: 'https://other.example' }, 'publicUrl', 'localhost'];
+    configure(other);
+    await issue('', ['other.example']);
+    const refused = await reload();
+    expect(refused.msg).toContain(`tls: the certificate in certFile is not for ${now}`);
+    expect(await serial()).toBe(first);
+    await renew();
+    expect(await reload()).toMatchObject({ msg: `reloaded: tls; needs a restart: ${key}` });
+    expect(await serial()).not.toBe(first);
+  });
+
   test.concurrent('says which keys of a changed configuration need a restart', async (context) => {
     const { expect } = context;
-    const { configure, reload, put, serial } = await startSecure(service, context);
+    const { configure, reload, put, serial, watched } = await startSecure(service, context);
     const first = await serial();
     configure({ addresses: { ports: [8443] }, metricsNetworks: [], tls: undefined });
     const said = await reload();
@@ -117,16 +144,32 @@ describe.each(['depot', 'master'] as const)('a %s that gets SIGHUP', (service) =
     expect(said.needsRestart.toSorted()).toEqual(['addresses.ports', 'metricsNetworks', 'tls']);
     expect(said.msg).toMatch(/^reloaded: nothing, it is as it was; needs a restart: /);
     expect(await serial()).toBe(first);
+    expect(await watched(), 'it is still looked at').toEqual(['tls']);
     put(`${service}.yaml`, 'listen: {');
     expect((await reload()).msg).toContain('is not YAML');
   });
+});
+
+test('a depot whose secret is gone takes nothing else at a SIGHUP either', async (context) => {
+  const { expect } = context;
+  const { configure, renew, reload, serial } = await startSecure('depot', context);
+  const first = await serial();
+  await renew();
+  configure({ master: { url: 'http://127.0.0.1:1' } });
+  const said = await reload();
+  expect(said).toMatchObject({ level: 50, code: 'depot-not-joined' });
+  expect(said.msg).toContain('not reloaded, everything goes on as it was: ');
+  expect(await serial()).toBe(first);
+  configure();
+  expect((await reload()).msg).toBe('reloaded: tls');
+  expect(await serial()).not.toBe(first);
 });
 
 test('a depot that gets SIGHUP takes a renewed certificate of its entry group, and none that is of no use', async (context) => {
   const { expect } = context;
   const tls = { certFile: 'group-cert.pem', keyFile: 'group-key.pem' };
   const entryGroup = { id: 'south', host: 'south.example', tls };
-  const { renewGroup, serial, reload } = await startSecure('depot', context, { entryGroup });
+  const { configure, renewGroup, serial, reload } = await startSecure('depot', context, { entryGroup });
   const group = () => serial('south.example');
   const [own, first] = [await serial(), await group()];
   expect(first).not.toBe(own);
@@ -135,9 +178,10 @@ test('a depot that gets SIGHUP takes a renewed certificate of its entry group, a
   await expect.poll(group).not.toBe(first);
   const second = await group();
   await renewGroup('north.example');
-  expect((await reload()).msg).toContain(
-    'entryGroup.tls: the certificate in certFile is not for south.example',
-  );
+  const notSouth = 'entryGroup.tls: the certificate in certFile is not for south.example';
+  expect((await reload()).msg).toContain(notSouth);
+  configure({ entryGroup: { ...entryGroup, host: 'north.example' } });
+  expect((await reload()).msg, 'which it is until a restart').toContain(notSouth);
   await renewGroup('south.example', await createTestCa({ now: new Date(Date.now() - 30 * DAY_MS) }));
   expect((await reload()).msg).toContain('entryGroup.tls: the certificate has expired at ');
   expect([await serial(), await group()]).toEqual([own, second]);

@@ -16,11 +16,13 @@ import {
   readCommandLine,
   readConfigFile,
   readNamedFiles,
+  type TlsMaterial,
   tellSaves,
 } from '@longhaul/shared/service';
 import { type Logger, pino } from 'pino';
 import { createMaster } from './app.ts';
-import { readMasterConfig } from './config.ts';
+import type { NatsTls } from './bus/nats-connection.ts';
+import { type MasterConfig, readMasterConfig } from './config.ts';
 import { FileDepotStore } from './depots/depot-store.ts';
 import { isEnrolmentCommand, runEnrolment } from './enrolment/enrolment-command.ts';
 import { FileEnrolmentStore } from './enrolment/enrolment-store.ts';
@@ -61,9 +63,11 @@ async function main(): Promise<void> {
 }
 
 async function serve(configFile: string, version: string, log: Logger): Promise<void> {
-  const read = () => {
+  // Of a master that runs already the certificate must be for the name that it has started with.
+  const read = (running?: { readonly config: MasterConfig }) => {
     const { config, baseDir } = readConfigFile(configFile, readMasterConfig);
-    const { prefixes, bus, publicUrl } = config;
+    const { prefixes, bus } = config;
+    const { publicUrl } = (running ?? { config }).config;
     const publicHost = publicUrl?.startsWith('https:') ? authorityOf(publicUrl).host : undefined;
     const { tls, authorities, busTls, busAuthorities } = readNamedFiles(baseDir, (files) => ({
       tls: files.tls('tls', config.tls, publicHost),
@@ -88,11 +92,11 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
       stateDir: resolve(baseDir, config.stateDir),
       prefixPaths,
       material,
-      busTls: busTls && { ...busTls, authorities: busAuthorities },
     };
   };
   const started = read();
-  const { config, stateDir, prefixPaths, material, busTls } = started;
+  const { config, stateDir, prefixPaths, material } = started;
+  const busTls = busTlsOf(material);
   const certificates = new CertificateWatch(material, Date.now, log);
   const state = openStateFolder(stateDir, tellSaves(log));
   lockStateFolder(stateDir);
@@ -116,7 +120,8 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   const take = (next: ReturnType<typeof read>) => {
     if (next.material.tls) master.renewCertificate(next.material.tls);
     master.renewAuthorities(next.material.trustedCaFiles);
-    if (next.busTls) master.renewBusCertificate(next.busTls);
+    const renewed = busTlsOf(next.material);
+    if (renewed) master.renewBusCertificate(renewed);
     certificates.take(next.material);
     const isFile = Object.values(next.prefixPaths).some((path) => path !== undefined);
     void master.reloadPrefixes(next.config.prefixes, next.prefixPaths).then((isTaken) => {
@@ -144,4 +149,13 @@ async function serve(configFile: string, version: string, log: Logger): Promise<
   certificates.start();
   process.stdout.write(`ready ${JSON.stringify({ url })}\n`);
   process.send?.({ ready: { url } });
+}
+
+/** What a NATS server is met with, where there is a certificate for it. */
+function busTlsOf(material: {
+  readonly 'bus.tls': TlsMaterial | undefined;
+  readonly 'bus.trustedCaFiles': readonly string[];
+}): NatsTls | undefined {
+  const tls = material['bus.tls'];
+  return tls && { ...tls, authorities: material['bus.trustedCaFiles'] };
 }

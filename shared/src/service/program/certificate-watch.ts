@@ -1,5 +1,5 @@
 import { ERRORS } from '../../errors.ts';
-import { isEnding, type Validity, validityOf, whyNotValid } from '../tls/tls-files.ts';
+import { certificateIn, isEnding, type Validity, validityOf, whyNotValid } from '../tls/tls-files.ts';
 import type { Generation } from './reload.ts';
 
 /** How often certificates are looked at; they end when nothing else happens. */
@@ -84,9 +84,4 @@ export class CertificateWatch {
     watched.said = { code, atMs };
     say();
   }
-}
-
-function certificateIn(material: unknown): string | undefined {
-  if (typeof material !== 'object' || material === null || !('cert' in material)) return undefined;
-  return typeof material.cert === 'string' ? material.cert : undefined;
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { asLonghaulError, LonghaulError } from '../../errors.ts';
-import { type TlsMaterial, whyNotValid } from '../tls/tls-files.ts';
+import { certificateIn, type TlsMaterial, whyNotValid } from '../tls/tls-files.ts';
 
 /** A configuration as it was read, with what the files hold that it names. */
 export interface Generation {
@@ -19,11 +19,12 @@ interface Log {
 interface ReloadInit<Read extends Generation> {
   /** What the service has started with. */
   readonly started: Read;
-  /** Reads everything again. Throws `config-invalid`. */
-  readonly read: () => Read;
+  /** Reads everything again, for a service that goes by what it has started with. Throws `config-invalid`. */
+  readonly read: (started: Read) => Read;
   /**
-   * Takes the material over; the rest of a configuration stays as it was. Gives the keys whose files it has
-   * only begun to read: it tells itself what comes of that.
+   * Takes the material over, or throws before it has taken any; the rest of a configuration stays as it was.
+   * A certificate is there where there was one at the start, and nowhere else. Gives the keys whose files it
+   * has only begun to read: it tells itself what comes of that.
    */
   readonly take: (read: Read) => readonly string[];
   readonly nowMs: () => number;
@@ -40,10 +41,13 @@ export function createReload<Read extends Generation>(init: ReloadInit<Read>): (
   let current = started;
   return () => {
     let next: Read;
+    let fixed: readonly string[];
     let beingRead: readonly string[];
     try {
-      next = init.read();
-      for (const [key, material] of Object.entries(next.material)) refuseInvalid(key, material, init.nowMs());
+      const read = init.read(started);
+      for (const [key, material] of Object.entries(read.material)) refuseInvalid(key, material, init.nowMs());
+      fixed = fixedKeys(started.material, read.material);
+      next = { ...read, material: { ...read.material, ...pick(current.material, fixed) } };
       beingRead = init.take(next);
     } catch (failure) {
       const { code, message } = asLonghaulError(failure);
@@ -51,7 +55,7 @@ export function createReload<Read extends Generation>(init: ReloadInit<Read>): (
       log.error(fields, `not reloaded, everything goes on as it was: ${message}`);
       return;
     }
-    const { replaced, needsRestart } = compare(started, current, next);
+    const { replaced, needsRestart } = compare(started, current, next, fixed);
     const reloaded = replaced.filter((key) => !beingRead.includes(key));
     current = next;
     const { tls } = next.material;
@@ -68,11 +72,22 @@ export function createReload<Read extends Generation>(init: ReloadInit<Read>): (
   };
 }
 
+/**
+ * Keys of certificates that were added or left out since the start: what has TLS cannot become something without
+ * it, nor the other way round.
+ */
+function fixedKeys(started: Generation['material'], read: Generation['material']): string[] {
+  const has = (material: unknown) => certificateIn(material) !== undefined;
+  return Object.keys(read).filter((key) => has(started[key]) !== has(read[key]));
+}
+
+function pick(material: Generation['material'], keys: readonly string[]) {
+  return Object.fromEntries(keys.map((key) => [key, material[key]]));
+}
+
 /** Which keys were replaced by the newest generation, and which would be by a restart. */
-function compare(started: Generation, before: Generation, now: Generation) {
-  // A listener with TLS cannot become one without it, nor the other way round.
-  const isTlsFixed = (started.material.tls === undefined) !== (now.material.tls === undefined);
-  const replaceable = Object.keys(now.material).filter((key) => !(key === 'tls' && isTlsFixed));
+function compare(started: Generation, before: Generation, now: Generation, fixed: readonly string[]) {
+  const replaceable = Object.keys(now.material).filter((key) => !fixed.includes(key));
   const replaced = replaceable.filter((key) => !isDeepStrictEqual(before.material[key], now.material[key]));
   const needsRestart = changedKeys(started.config, now.config).filter(
     (changed) => !replaceable.some((key) => changed === key || changed.startsWith(`${key}.`)),
@@ -94,12 +109,7 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Throws `config-invalid` where this is a certificate that is not valid now. */
 function refuseInvalid(key: string, material: unknown, nowMs: number): void {
-  const reason = whyInvalid(material, nowMs);
+  const cert = certificateIn(material);
+  const reason = cert === undefined ? undefined : whyNotValid(cert, nowMs);
   if (reason !== undefined) throw new LonghaulError('config-invalid', { detail: `${key}: ${reason}` });
-}
-
-/** Why this is a certificate that is not valid now. */
-function whyInvalid(material: unknown, nowMs: number): string | undefined {
-  if (!isTable(material) || typeof material.cert !== 'string') return undefined;
-  return whyNotValid(material.cert, nowMs);
 }

@@ -39,6 +39,12 @@ function isFor(certificate: X509Certificate, host: string): boolean {
   return matched !== undefined;
 }
 
+/** The certificate of what may be material of TLS; `undefined` where there is none in it. */
+export function certificateIn(material: unknown): string | undefined {
+  if (typeof material !== 'object' || material === null || !('cert' in material)) return undefined;
+  return typeof material.cert === 'string' ? material.cert : undefined;
+}
+
 /** Certificates of an authority, PEM. Throws an error that says why it is none. */
 export function checkAuthority(pem: string): string {
   attempt('is no certificate in PEM', () => new X509Certificate(pem));
