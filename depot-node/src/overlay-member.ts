@@ -107,6 +107,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     onState: (newState) => observe({ type: 'membership', ...newState }),
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
+    steadyMs: init.steadyMs,
   });
   const isOwn = (address: string) => addresses.isOf(address) || sources.has(address, nowMs());
   const failedChecks = new FailedChecks({ isOwn, nowMs });

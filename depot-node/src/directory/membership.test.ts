@@ -14,6 +14,7 @@ const HEARTBEAT_MS = 3_600_000;
 let master: TestMaster;
 let membership: Membership;
 let nowMs: number;
+let steadyMs: number;
 let failures: ErrorCode[];
 let states: MembershipState[];
 let keepDirectory: () => Promise<void>;
@@ -22,6 +23,7 @@ let isKeyRotated: boolean;
 beforeEach(async () => {
   master = await startTestMaster();
   nowMs = 1_795_000_000_000;
+  steadyMs = 0;
   failures = [];
   states = [];
   keepDirectory = async () => {};
@@ -65,6 +67,7 @@ function memberWith(enrolmentSecret: string): Membership {
     onFailure: ({ code }) => failures.push(code),
     onState: (state) => states.push(state),
     nowMs: () => nowMs,
+    steadyMs: () => steadyMs,
   });
 }
 
@@ -306,7 +309,7 @@ describe('how a depot stands with its master', () => {
       await membership.beat();
       expect(membership.state).toMatchObject({ isMember: true, problem: { code } });
     }
-    nowMs += 3 * HEARTBEAT_MS + 1;
+    steadyMs += 3 * HEARTBEAT_MS + 1;
     await membership.beat();
     expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'internal' } });
   });
@@ -334,13 +337,25 @@ describe('how a depot stands with its master', () => {
   test('outlives a master that is away for three heartbeats, and not more', async () => {
     await membership.start();
     await master.close();
-    nowMs += 3 * HEARTBEAT_MS;
+    steadyMs += 3 * HEARTBEAT_MS;
     await membership.beat();
     expect(membership.state).toMatchObject({ isMember: true, problem: { code: 'master-unreachable' } });
-    nowMs += 1;
+    steadyMs += 1;
     await membership.beat();
     expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
     expect(states).toHaveLength(3);
+  });
+
+  test('stays what it was for as long when the clock is set meanwhile, and no longer', async () => {
+    await membership.start();
+    await master.close();
+    nowMs += 10 * HEARTBEAT_MS;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: true, problem: { code: 'master-unreachable' } });
+    nowMs -= 20 * HEARTBEAT_MS;
+    steadyMs += 3 * HEARTBEAT_MS + 1;
+    await membership.beat();
+    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
   });
 });
 

@@ -89,6 +89,8 @@ interface MembershipComponents {
   /** Called when the state, or the code of its problem, has changed. */
   readonly onState: (state: MembershipState) => void;
   readonly nowMs: () => number;
+  /** Milliseconds by a clock that is never set. */
+  readonly steadyMs: () => number;
 }
 
 /** Keeps a depot registered with its master, and its knowledge of the overlay fresh. */
@@ -96,6 +98,7 @@ export class Membership {
   readonly #components: MembershipComponents;
   readonly #measurements = new Measurements();
   #state: MembershipState = { isMember: false, problem: undefined };
+  /** By the steady clock. */
   #heardAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #registered = false;
@@ -308,7 +311,7 @@ export class Membership {
   }
 
   async #take(directory: Directory): Promise<void> {
-    this.#heardAtMs = this.#components.nowMs();
+    this.#heardAtMs = this.#components.steadyMs();
     const { state, problem } = directory.self;
     this.#stand({ isMember: state !== 'unproved', problem });
     await this.#components.onDirectory(directory);
@@ -316,8 +319,8 @@ export class Membership {
 
   /** Whether the master still counts on this depot: one that is not heard for so long has given it up, too. */
   #outlives({ code }: LonghaulError): boolean {
-    const { nowMs, heartbeatMs } = this.#components;
-    const isLate = nowMs() - this.#heardAtMs > LOST_AFTER_HEARTBEATS * heartbeatMs;
+    const { steadyMs, heartbeatMs } = this.#components;
+    const isLate = steadyMs() - this.#heardAtMs > LOST_AFTER_HEARTBEATS * heartbeatMs;
     return this.#state.isMember && PASSING.has(code) && !isLate;
   }
 
