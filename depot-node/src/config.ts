@@ -132,7 +132,10 @@ const DEFAULT_AGAIN_TRIES = 4;
 const DEFAULT_STALL_SECONDS = 3600;
 /** `timeouts.drainSeconds`: Running transfers get this long to finish when the depot is asked to stop. */
 const DEFAULT_DRAIN_SECONDS = 30;
-/** `master.heartbeatSeconds`: Three missed heartbeats make a depot lost, so a planner notices within about 15 s. */
+/**
+ * `master.heartbeatSeconds`: Three missed heartbeats make a depot lost, so a planner notices within about 15 s. Where
+ * the master wants to hear of it more often, that counts.
+ */
 const DEFAULT_HEARTBEAT_SECONDS = 5;
 /**
  * `stepwise.waitSeconds`: Longer than a client needs to follow a redirect over a bad path; what waits holds a

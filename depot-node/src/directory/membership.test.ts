@@ -334,17 +334,24 @@ describe('how a depot stands with its master', () => {
     expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-bad-answer' } });
   });
 
-  test('outlives a master that is away for three heartbeats, and not more', async () => {
-    await membership.start();
-    await master.close();
-    steadyMs += 3 * HEARTBEAT_MS;
-    await membership.beat();
-    expect(membership.state).toMatchObject({ isMember: true, problem: { code: 'master-unreachable' } });
-    steadyMs += 1;
-    await membership.beat();
-    expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
-    expect(states).toHaveLength(3);
-  });
+  test.each([
+    ['as the depot knows them', undefined, HEARTBEAT_MS],
+    ['as the master has said', 5, 5000],
+  ])(
+    'outlives a master that is away for three heartbeats, %s, and not more',
+    async (_, said, heartbeatMs) => {
+      master.heartbeatSeconds = said;
+      await membership.start();
+      await master.close();
+      steadyMs += 3 * heartbeatMs;
+      await membership.beat();
+      expect(membership.state).toMatchObject({ isMember: true, problem: { code: 'master-unreachable' } });
+      steadyMs += 1;
+      await membership.beat();
+      expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
+      expect(states).toHaveLength(3);
+    },
+  );
 
   test('stays what it was for as long when the clock is set meanwhile, and no longer', async () => {
     await membership.start();
@@ -356,6 +363,44 @@ describe('how a depot stands with its master', () => {
     steadyMs += 3 * HEARTBEAT_MS + 1;
     await membership.beat();
     expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
+  });
+});
+
+describe('a depot that beats more seldom than its master wants to hear of it', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+  /** Lets so much time pass, and gives how many heartbeats have come of it. */
+  const beatsWithin = async (ms: number): Promise<number> => {
+    const before = heartbeats().length;
+    vi.advanceTimersByTime(ms);
+    // One that has begun is shared, so that this one is behind it.
+    await membership.refetch('key');
+    return heartbeats().length - before;
+  };
+
+  test('beats as often as the master wants', async () => {
+    master.heartbeatSeconds = 5;
+    await membership.start();
+    await membership.refetch('key');
+    for (let time = 0; time < 10; time += 1) expect(await beatsWithin(5000)).toBe(1);
+  });
+
+  test('does so at once when it hears of it, however far away its next heartbeat was', async () => {
+    await membership.start();
+    await membership.refetch('key');
+    await beatsWithin(600_000);
+    expect(await beatsWithin(5000), 'the next one is far away').toBe(0);
+    master.heartbeatSeconds = 5;
+    await membership.beat();
+    for (let time = 0; time < 3; time += 1) expect(await beatsWithin(5000)).toBe(1);
+  });
+
+  test('is not hurried beyond a heartbeat a second', async () => {
+    master.heartbeatSeconds = 0.001;
+    await membership.start();
+    await membership.refetch('key');
+    expect(await beatsWithin(999)).toBe(0);
+    expect(await beatsWithin(1)).toBe(1);
   });
 });
 

@@ -28,6 +28,8 @@ const MOST_SAID = 1_000;
  * configured.
  */
 const FIRST_BEAT_MS = 1_000;
+/** A master that wants to hear of its depots more often than this is set up wrongly: nobody hurries for it. */
+const SHORTEST_WANTED_MS = 1_000;
 
 /** Failures that the next heartbeat may not have: the master counts on, for a while. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
@@ -63,6 +65,7 @@ interface MembershipComponents {
   readonly self: () => Pick<RegisterRequest, 'host' | 'port' | 'tls'>;
   /** Whether the key that this depot has on disk is another one by now than it signs with. */
   readonly isKeyRotated: () => boolean;
+  /** Longest time between two heartbeats; a master may want to hear of this depot more often. */
   readonly heartbeatMs: number;
   readonly activeTransfers: () => number;
   /** Whether these carry bytes, or have just begun. */
@@ -100,6 +103,8 @@ export class Membership {
   #state: MembershipState = { isMember: false, problem: undefined };
   /** By the steady clock. */
   #heardAtMs = Number.NEGATIVE_INFINITY;
+  /** How often the master wants to hear of this depot, as far as it has said so. */
+  #wantedMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #registered = false;
   #draining = false;
@@ -147,11 +152,27 @@ export class Membership {
    */
   #beatAfter(ms: number): void {
     if (this.#stopped) return;
-    const afterMs = Math.min(ms, this.#components.heartbeatMs);
+    const afterMs = Math.min(ms, this.#heartbeatMs);
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       void this.beat();
       this.#beatAfter(2 * afterMs);
     }, afterMs);
+  }
+
+  get #heartbeatMs(): number {
+    const { heartbeatMs } = this.#components;
+    return this.#wantedMs === undefined
+      ? heartbeatMs
+      : Math.min(heartbeatMs, Math.max(this.#wantedMs, SHORTEST_WANTED_MS));
+  }
+
+  /** A depot that beats as seldom as it is configured may be lost to a master that is configured otherwise. */
+  #noteWanted(seconds: number | undefined): void {
+    const beforeMs = this.#heartbeatMs;
+    this.#wantedMs = seconds === undefined ? undefined : seconds * 1000;
+    // The next one may be far away.
+    if (this.#timer && this.#heartbeatMs < beforeMs) this.#beatAfter(this.#heartbeatMs);
   }
 
   /** Tells the master that this depot takes nothing new. */
@@ -312,6 +333,7 @@ export class Membership {
 
   async #take(directory: Directory): Promise<void> {
     this.#heardAtMs = this.#components.steadyMs();
+    this.#noteWanted(directory.heartbeatSeconds);
     const { state, problem } = directory.self;
     this.#stand({ isMember: state !== 'unproved', problem });
     await this.#components.onDirectory(directory);
@@ -320,7 +342,8 @@ export class Membership {
   /** Whether the master still counts on this depot: one that is not heard for so long has given it up, too. */
   #outlives({ code }: LonghaulError): boolean {
     const { steadyMs, heartbeatMs } = this.#components;
-    const isLate = steadyMs() - this.#heardAtMs > LOST_AFTER_HEARTBEATS * heartbeatMs;
+    const patienceMs = LOST_AFTER_HEARTBEATS * (this.#wantedMs ?? heartbeatMs);
+    const isLate = steadyMs() - this.#heardAtMs > patienceMs;
     return this.#state.isMember && PASSING.has(code) && !isLate;
   }
 

@@ -35,6 +35,8 @@ export interface TestMaster {
   readonly depots: Map<string, DepotEntry>;
   /** What depots are told of themselves. */
   standing: Standing;
+  /** How often they are told to be heard; left out, as by a master that does not say. */
+  heartbeatSeconds: number | undefined;
   /**
    * The test of a link that the next heartbeat of `to` is answered with: others tell of tests of their own
    * meanwhile.
@@ -88,6 +90,7 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
 
   const directory = () => ({
     self: master.standing,
+    ...(master.heartbeatSeconds === undefined ? {} : { heartbeatSeconds: master.heartbeatSeconds }),
     depots: [...depots.values()],
     masterKeys: [{ keyId: key.id, publicKey: key.pair.publicKey }],
     masterUrls: [master.url],
@@ -166,6 +169,7 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
       key = newKey(Number(key.id.slice(1)) + 1);
     },
     standing: { state: 'up' },
+    heartbeatSeconds: undefined,
     linkTest: undefined,
     originProbe: undefined,
     beforeAnswer: async () => {},

@@ -80,6 +80,8 @@ interface DepotRegistryInit {
 
 /** All registered depots: a replica of the facts about them, and the rules by which this master takes new ones in. */
 export class DepotRegistry {
+  /** How often depots shall be heard. */
+  readonly heartbeatSeconds: number;
   /** A depot that was not heard for so long is gone. */
   readonly lostAfterMs: number;
   readonly #facts: Facts;
@@ -98,6 +100,7 @@ export class DepotRegistry {
     this.#enrolment = enrolment;
     this.#store = store;
     this.#policy = addresses;
+    this.heartbeatSeconds = heartbeatSeconds;
     this.lostAfterMs = LOST_AFTER_HEARTBEATS * heartbeatSeconds * 1000;
     this.#failures = new FailureRate(facts);
     for (const kind of DEPOT_FACTS) {

@@ -46,6 +46,7 @@ describe('a depot', () => {
     const directory = directoryOf(await new TestDepot('d2').register(master, { host: '::1', tls: true }));
     expect(directory).toEqual({
       self: { state: 'up' },
+      heartbeatSeconds: 5,
       depots: [
         {
           id: 'd1',

@@ -232,6 +232,7 @@ export class DepotService {
     const revokedKeys = enrolment.revokedKeys(TOLD_REVOKED_KEYS);
     return {
       self: registry.standing(id, nowMs),
+      heartbeatSeconds: registry.heartbeatSeconds,
       depots: registry.directory(nowMs),
       masterKeys: [...masters.keys()],
       masterUrls: masters.urls(),

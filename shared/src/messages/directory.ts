@@ -41,6 +41,8 @@ export type MasterKey = z.infer<typeof masterKeySchema>;
 /** Answer to a registration and to every heartbeat: all that a depot has to know of the overlay. */
 export const directorySchema = z.object({
   self: standingSchema,
+  /** How often this master wants to hear of a depot: it counts one as lost after three times as long. */
+  heartbeatSeconds: z.optional(z.number().check(z.positive())),
   /** Depots whose addresses are proved. */
   depots: z.array(depotEntrySchema),
   masterKeys: z.array(masterKeySchema),
