@@ -28,14 +28,19 @@ export interface DepotFiles extends DepotMaterial {
 export function loadDepotFiles(configFile: string, started?: DepotConfig): DepotFiles {
   const { config, baseDir } = readConfigFile(configFile, readDepotConfig);
   const { public: dialled, listen, entryGroup } = started ?? config;
-  const files = readNamedFiles(baseDir, ({ secret, tls, authorities }) => ({
-    enrolmentSecret:
-      config.master.enrolmentSecretFile &&
-      secret('master.enrolmentSecretFile', config.master.enrolmentSecretFile),
-    // What others dial.
-    tls: tls('tls', config.tls, dialled?.host ?? listen.host),
-    groupTls: tls('entryGroup.tls', config.entryGroup?.tls, entryGroup?.host),
-    trustedAuthorities: authorities('trustedCaFiles', config.trustedCaFiles),
-  }));
+  const files = readNamedFiles(baseDir, ({ secret, tls, authorities }) => {
+    // Who asks for the group's name is answered with the depot's own certificate where there is no other one.
+    const ofGroup = config.entryGroup && (config.entryGroup.tls ?? config.tls);
+    const groupTls = tls('entryGroup.tls', ofGroup, entryGroup?.host);
+    return {
+      enrolmentSecret:
+        config.master.enrolmentSecretFile &&
+        secret('master.enrolmentSecretFile', config.master.enrolmentSecretFile),
+      // What others dial.
+      tls: tls('tls', config.tls, dialled?.host ?? listen.host),
+      groupTls: config.entryGroup?.tls && groupTls,
+      trustedAuthorities: authorities('trustedCaFiles', config.trustedCaFiles),
+    };
+  });
   return { config, stateDir: resolve(baseDir, config.stateDir), ...files };
 }

@@ -93,7 +93,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     heartbeatMs: config.master.heartbeatSeconds * 1000,
     activeTransfers: init.activeTransfers,
     isMoving: init.isMoving,
-    entryGroup: config.entryGroup?.id,
+    entryGroup: config.entryGroup,
     uplink: init.uplink,
     takeLinkReports: init.takeLinkReports,
     takeClientReports: init.takeClientReports,

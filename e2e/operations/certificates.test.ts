@@ -55,6 +55,15 @@ describe.each(['depot', 'master'] as const)('a %s', (service) => {
   });
 });
 
+test('a depot does not start with a group whose name it has no certificate for', async (context) => {
+  const { expect } = context;
+  const entryGroup = { id: 'south', host: 'south.example' };
+  const { folder, config } = await configure('depot', context, 'd1.example', { change: { entryGroup } });
+  const { code, output } = await runService('depot', ['--config', config], folder);
+  expect(code).toBe(1);
+  expect(output).toContain('  - entryGroup.tls: the certificate in certFile is not for south.example');
+});
+
 test('a master whose publicUrl is not https may have a certificate for any name', async (context) => {
   const { expect } = context;
   const change = { publicUrl: 'http://get.example' };

@@ -261,6 +261,7 @@ export function createMaster(deps: MasterDeps): Master {
     prover: new AddressProver({ registry, ask, sources, now, emit }),
     assumedSizeBytes: config.planner.assumedSizeBytes,
     idleLinks: new IdleLinks({ links }),
+    groups,
     emit,
   });
   const clientRtts = new ClientRtts({

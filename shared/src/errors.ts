@@ -607,6 +607,12 @@ export const ERRORS = {
     false,
     'The certificate expires soon, and is refused by everybody from then on: renew it, then send SIGHUP.',
   ),
+  'entry-group-differs': entry(
+    0,
+    'depot',
+    false,
+    "No client is led to this depot by its entry group's name, which is another one in the master's configuration: give both the same id and host, and TLS to both or to none.",
+  ),
   'prefixes-invalid': entry(
     0,
     'master',

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type HeartbeatRequest } from '@longhaul/shared';
+import { ERRORS, type ErrorCode, type HeartbeatRequest, type ToldEntryGroup } from '@longhaul/shared';
 import { generateKeyPair } from '@longhaul/shared/service';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDial } from '../sockets/dial.ts';
@@ -19,6 +19,7 @@ let failures: ErrorCode[];
 let states: MembershipState[];
 let keepDirectory: () => Promise<void>;
 let isKeyRotated: boolean;
+let entryGroup: ToldEntryGroup | undefined;
 
 beforeEach(async () => {
   master = await startTestMaster();
@@ -28,6 +29,7 @@ beforeEach(async () => {
   states = [];
   keepDirectory = async () => {};
   isKeyRotated = false;
+  entryGroup = undefined;
   membership = memberWith(master.secret);
 });
 afterEach(async () => {
@@ -57,7 +59,9 @@ function memberWith(enrolmentSecret: string): Membership {
     heartbeatMs: HEARTBEAT_MS,
     activeTransfers: () => 0,
     isMoving: () => false,
-    entryGroup: undefined,
+    get entryGroup() {
+      return entryGroup;
+    },
     takeLinkReports: () => [],
     takeClientReports: () => [],
     takeOriginReports: () => [],
@@ -364,6 +368,47 @@ describe('how a depot stands with its master', () => {
     await membership.beat();
     expect(membership.state).toMatchObject({ isMember: false, problem: { code: 'master-unreachable' } });
   });
+});
+
+describe('a depot of an entry group', () => {
+  const south = { id: 'south', host: 'south.example', tls: false };
+  beforeEach(() => {
+    entryGroup = south;
+  });
+  const said = () => heartbeats().map((beat) => beat.entryGroup);
+
+  test.each([
+    ['the same', south],
+    ['nothing, as one of before, or before its operator has', undefined],
+  ])('says that it is in it to a master that says %s', async (_, told) => {
+    master.entryGroup = told;
+    await membership.start();
+    expect(said()).toEqual(['south']);
+    expect(membership.state).toEqual({ isMember: true, problem: undefined });
+  });
+
+  test.each([
+    ['id', { id: 'north' }],
+    ['host', { host: 'north.example' }],
+    ['TLS', { tls: true }],
+  ])(
+    'does not where the master gives it another %s, and tells its operator until both are the same',
+    async (_, other) => {
+      master.entryGroup = { ...south, ...other };
+      await membership.start();
+      await membership.beat();
+      expect(said()).toEqual([undefined, undefined]);
+      expect(membership.state).toMatchObject({ isMember: true, problem: { code: 'entry-group-differs' } });
+      expect(membership.state.problem?.message).toContain(
+        '(here south, south.example without TLS, at the master ',
+      );
+      master.entryGroup = south;
+      await membership.beat();
+      await membership.beat();
+      expect(said().at(-1)).toBe('south');
+      expect(membership.state.problem).toBeUndefined();
+    },
+  );
 });
 
 describe('a depot that beats more seldom than its master wants to hear of it', () => {

@@ -14,6 +14,7 @@ import {
   type OriginReport,
   type RegisterRequest,
 } from '@longhaul/shared';
+import { type OwnEntryGroup, whyGroupDiffers } from './entry-group.ts';
 import type { MasterClient } from './master-client.ts';
 import { Measurements } from './measurements.ts';
 
@@ -70,7 +71,7 @@ interface MembershipComponents {
   readonly activeTransfers: () => number;
   /** Whether these carry bytes, or have just begun. */
   readonly isMoving: () => boolean;
-  readonly entryGroup: string | undefined;
+  readonly entryGroup: OwnEntryGroup | undefined;
   /** What the uplink carries and can carry; left out where that is not bounded. */
   readonly uplink?: (() => NonNullable<HeartbeatRequest['uplink']>) | undefined;
   /** What the connections to other depots told since the last call. */
@@ -107,6 +108,8 @@ export class Membership {
   #wantedMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #registered = false;
+  /** Whether the master means the same by its entry group, as far as it has said. */
+  #isGroupSame = true;
   #draining = false;
   #stopped = false;
   readonly #lastRefetchMs = {
@@ -317,7 +320,7 @@ export class Membership {
       draining,
       ...load,
       ...this.#measurements.batch(),
-      ...(entryGroup === undefined ? {} : { entryGroup }),
+      ...(entryGroup && this.#isGroupSame ? { entryGroup: entryGroup.id } : {}),
       ...(unreached.length > 0 ? { unreached } : {}),
       ...(reached.length > 0 ? { reached } : {}),
       ...(originsTried.length > 0 ? { originsTried: [...originsTried] } : {}),
@@ -334,9 +337,12 @@ export class Membership {
   async #take(directory: Directory): Promise<void> {
     this.#heardAtMs = this.#components.steadyMs();
     this.#noteWanted(directory.heartbeatSeconds);
-    const { state, problem } = directory.self;
+    const { self, entryGroup, onDirectory } = this.#components;
+    const differs = whyGroupDiffers(entryGroup, self().tls, directory.entryGroup);
+    this.#isGroupSame = differs === undefined;
+    const { state, problem = differs && problemOf(differs) } = directory.self;
     this.#stand({ isMember: state !== 'unproved', problem });
-    await this.#components.onDirectory(directory);
+    await onDirectory(directory);
   }
 
   /** Whether the master still counts on this depot: one that is not heard for so long has given it up, too. */

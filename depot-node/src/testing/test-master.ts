@@ -18,6 +18,7 @@ import {
   type RequestStamp,
   type Standing,
   type TicketClaims,
+  type ToldEntryGroup,
   type TrialAnswer,
   type WayNotice,
   wayText,
@@ -37,6 +38,8 @@ export interface TestMaster {
   standing: Standing;
   /** How often they are told to be heard; left out, as by a master that does not say. */
   heartbeatSeconds: number | undefined;
+  /** The entry group that all of them are in. */
+  entryGroup: ToldEntryGroup | undefined;
   /**
    * The test of a link that the next heartbeat of `to` is answered with: others tell of tests of their own
    * meanwhile.
@@ -91,6 +94,7 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
   const directory = () => ({
     self: master.standing,
     ...(master.heartbeatSeconds === undefined ? {} : { heartbeatSeconds: master.heartbeatSeconds }),
+    ...(master.entryGroup ? { entryGroup: master.entryGroup } : {}),
     depots: [...depots.values()],
     masterKeys: [{ keyId: key.id, publicKey: key.pair.publicKey }],
     masterUrls: [master.url],
@@ -170,6 +174,7 @@ export async function startTestMaster(ownPort = 0): Promise<TestMaster> {
     },
     standing: { state: 'up' },
     heartbeatSeconds: undefined,
+    entryGroup: undefined,
     linkTest: undefined,
     originProbe: undefined,
     beforeAnswer: async () => {},

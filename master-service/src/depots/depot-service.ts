@@ -32,6 +32,7 @@ import type { UnreachedOrigins } from '../planning/links/unreached-origins.ts';
 import { originsOf, plannedHost } from '../planning/plans/led-to.ts';
 import type { SizeMemory } from '../planning/plans/size-memory.ts';
 import type { DownloadPolicy } from '../policy/download-policy.ts';
+import type { EntryGroups } from '../tickets/entry-groups.ts';
 import { type TicketIssuer, urlHashOf } from '../tickets/ticket-issuer.ts';
 import type { AddressProver } from './address-prover.ts';
 import type { DepotRegistry } from './depot-registry.ts';
@@ -62,6 +63,7 @@ interface DepotServiceInit {
   readonly planner: Planner;
   readonly assumedSizeBytes: number;
   readonly masters: KnownMasters;
+  readonly groups: Pick<EntryGroups, 'with'>;
   readonly clients: Pick<ClientTable, 'report' | 'crowdedBps'>;
   readonly origins: Pick<OriginTable, 'report'>;
   readonly unreachedOrigins: Pick<UnreachedOrigins, 'note' | 'forgetFrom' | 'by'>;
@@ -228,11 +230,13 @@ export class DepotService {
   }
 
   #directory(id: string, nowMs: number): Directory {
-    const { registry, enrolment, masters } = this.#init;
+    const { registry, enrolment, masters, groups } = this.#init;
+    const group = groups.with(id);
     const revokedKeys = enrolment.revokedKeys(TOLD_REVOKED_KEYS);
     return {
       self: registry.standing(id, nowMs),
       heartbeatSeconds: registry.heartbeatSeconds,
+      ...(group ? { entryGroup: { id: group.id, host: group.host, tls: group.tls } } : {}),
       depots: registry.directory(nowMs),
       masterKeys: [...masters.keys()],
       masterUrls: masters.urls(),

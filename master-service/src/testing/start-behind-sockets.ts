@@ -93,6 +93,7 @@ export async function startBehindSockets({ links, ratesBps = {}, onlyFamilies = 
     }),
     assumedSizeBytes: config.planner.assumedSizeBytes,
     idleLinks: new IdleLinks({ links: knowledge.links }),
+    groups: new EntryGroups([]),
     emit,
   });
   let sequence = 0;

@@ -5,6 +5,7 @@ import type { EntryGroupConfig } from '../config.ts';
 interface Member {
   readonly id: string;
   readonly state: string;
+  readonly tls: boolean;
   /** The group whose tickets it serves, as it says. */
   readonly entryGroup: string | undefined;
 }
@@ -17,16 +18,23 @@ export class EntryGroups {
     this.#groups = groups;
   }
 
-  /** The group that clients of an entry depot are led to; nothing until the depot says, too, that it is in it. */
+  /**
+   * The group that clients of an entry depot are led to; nothing until the depot says, too, that it is in it, or where
+   * only one of both has TLS.
+   */
   of(entry: Member | undefined): EntryGroupConfig | undefined {
-    return (
-      entry && this.#groups.find(({ id, depots }) => entry.entryGroup === id && depots.includes(entry.id))
-    );
+    const group = entry && this.with(entry.id);
+    return group?.id === entry?.entryGroup && group?.tls === entry?.tls ? group : undefined;
+  }
+
+  /** The group that the operator has put a depot into. */
+  with(depot: string): EntryGroupConfig | undefined {
+    return this.#groups.find(({ depots }) => depots.includes(depot));
   }
 
   /** Whether the operator has put a depot into a group. */
   has(group: string, depot: string): boolean {
-    return this.#groups.some(({ id, depots }) => id === group && depots.includes(depot));
+    return this.with(depot)?.id === group;
   }
 
   /** Where the groups are, by name: no download leads there. */

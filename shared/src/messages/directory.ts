@@ -18,6 +18,10 @@ export type DepotEntry = z.infer<typeof depotEntrySchema>;
 /** A code with its sentence, for the depot's operator. */
 const problemSchema = z.object({ code: z.string(), message: z.string() });
 
+/** The group that a depot is in by its master's configuration: clients are led to this name. */
+const entryGroupSchema = z.object({ id: depotId, host: originHost, tls: z.boolean() });
+export type ToldEntryGroup = z.infer<typeof entryGroupSchema>;
+
 /** What the master thinks of the depot that asks. */
 const standingSchema = z.object({
   /** `unproved`: it is registered, but has not answered at its address with its key; nobody is sent there. */
@@ -43,6 +47,8 @@ export const directorySchema = z.object({
   self: standingSchema,
   /** How often this master wants to hear of a depot: it counts one as lost after three times as long. */
   heartbeatSeconds: z.optional(z.number().check(z.positive())),
+  /** Where the depot that asks is in one. */
+  entryGroup: z.optional(entryGroupSchema),
   /** Depots whose addresses are proved. */
   depots: z.array(depotEntrySchema),
   masterKeys: z.array(masterKeySchema),

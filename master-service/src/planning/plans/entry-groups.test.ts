@@ -1,11 +1,17 @@
-import { decodeTicket, followUpAnswerSchema, parseRelayTarget, type TicketClaims } from '@longhaul/shared';
+import {
+  decodeTicket,
+  directorySchema,
+  followUpAnswerSchema,
+  parseRelayTarget,
+  type TicketClaims,
+} from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../../testing/raw-request.ts';
 import { startMaster, TEST_LINKS, type TestMaster } from '../../testing/start-master.ts';
 import { registerDepots, type TestDepot } from '../../testing/test-depot.ts';
 
 const LINK = '/get/https/origin.example/f';
-const south = { id: 'south', host: 'south.example', depots: ['d1', 'd3', 'd4'] };
+const south = { id: 'south', host: 'south.example', tls: false, depots: ['d1', 'd3', 'd4'] };
 
 let master: TestMaster;
 let depots: TestDepot[];
@@ -50,7 +56,7 @@ describe('a client whose entry depot is in a group', () => {
   test('is led to the name of the group, with a chain from each of its depots', async () => {
     await hear('d1', 'd3', 'd4');
     const { base, ticket, links } = await redirected();
-    expect(base).toBe('https://south.example');
+    expect(base).toBe('http://south.example:443');
     const { group, chains, promises } = claimsOf(ticket);
     expect(group).toBe('south');
     expect(chains[0]).toEqual(['d1', 'd2']);
@@ -68,12 +74,20 @@ describe('a client whose entry depot is in a group', () => {
 
   test('is led to the depot itself, again and again, as soon as that says that it is in the group no more', async () => {
     await hear('d1', 'd3', 'd4');
-    expect((await redirected()).base).toBe('https://south.example');
+    expect((await redirected()).base).toBe('http://south.example:443');
     await depots[0]?.heartbeat(master);
     const { base, ticket } = await redirected();
     expect(base).toBe('http://127.0.0.1:7001');
     expect(claimsOf(ticket).group).toBeUndefined();
     expect((await redirected()).ticket).toBe(ticket);
+  });
+
+  test('is led to the depot itself where that has no TLS, and the group is said to have it', async () => {
+    await master.master.close();
+    master = await startMaster({ config: { links: TEST_LINKS, entryGroups: [{ ...south, tls: true }] } });
+    depots = await registerDepots(master, 'd1', 'd2');
+    await hear('d1');
+    expect((await redirected()).base).toBe('http://127.0.0.1:7001');
   });
 
   test('is led to the depot itself where the operator has put it into no group, whatever it says', async () => {
@@ -202,6 +216,14 @@ test('a depot of the group that no chain begins at gets a ticket for itself alon
   expect((await member?.followUp(master, ticket, 'https://met-by-nobody.example/f', []))?.code).toBe(
     'no-other-chain',
   );
+});
+
+test('a depot is told of the group that the operator has put it into, and others of none', async () => {
+  const groups = await Promise.all(
+    depots.map(async (depot) => directorySchema.parse(JSON.parse((await depot.heartbeat(master)).text))),
+  );
+  const told = { id: 'south', host: 'south.example', tls: false };
+  expect(groups.map(({ entryGroup }) => entryGroup)).toEqual([told, undefined, told, told]);
 });
 
 test('nobody downloads from a group', async () => {
