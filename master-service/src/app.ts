@@ -173,6 +173,7 @@ export function createMaster(deps: MasterDeps): Master {
       announce();
       emit({ type: 'keys-published', keyId: keys.current.keyId, keys: keys.published.length });
     },
+    onWaiting: () => emit({ type: 'keys-waiting', code: 'key-renewal-waits' }),
     onFailure: (error) => emit({ type: 'failed', error }),
   });
   const metrics = createMetrics({

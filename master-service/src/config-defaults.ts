@@ -82,7 +82,10 @@ export const DEFAULT_TUNNEL_BUDGET_BYTES = 64 * GIB;
  */
 export const DEFAULT_TUNNEL_BUDGET_CONNECTIONS = 16_384;
 
-/** `keys.renewSeconds`: A key that nobody knows to be stolen does harm for a month at most. */
+/**
+ * `keys.renewSeconds`: A key that nobody knows to be stolen does harm for a month at most. Below a seventh of
+ * `tickets.lifeSeconds` and a day it waits for room among those before.
+ */
 export const DEFAULT_KEY_RENEW_SECONDS = 30 * 86_400;
 /**
  * `keys.aheadSeconds`: Twelve times as long as caches keep the set of keys, and far more than a depot or

@@ -59,6 +59,7 @@ export function createEventLog(log: Logger, nowMs: () => number): EmitEvent {
     'depot-moved': line('info', 'depot is in another network now'),
     enrolment: (event) => log.info(fieldsOf(event), `enrolment: ${event.what}`),
     'keys-published': line('info', 'keys published'),
+    'keys-waiting': (event) => log.warn(fieldsOf(event), ERRORS[event.code].message),
     'facts-restored': line('info', 'facts restored'),
     'facts-set-aside': line(
       'warn',

@@ -104,6 +104,8 @@ export type MasterEvent =
     }
   /** Another key of this master has been published, has come into use, or is of no use any more; `keyId` signs. */
   | { readonly type: 'keys-published'; readonly keyId: string; readonly keys: number }
+  /** A key of this master is due to be replaced, and has to wait. */
+  | { readonly type: 'keys-waiting'; readonly code: 'key-renewal-waits' }
   /** A NATS server can be reached, for the first time or again. */
   | { readonly type: 'bus-connected'; readonly server: string }
   /** Something is wrong with the bus: what is known stays, and is planned with. */

@@ -607,6 +607,12 @@ export const ERRORS = {
     false,
     'The certificate expires soon, and is refused by everybody from then on: renew it, then send SIGHUP.',
   ),
+  'key-renewal-waits': entry(
+    0,
+    'master',
+    true,
+    'The key that signs is due to be replaced and goes on until one before it is of no use any more, for a master has eight at most: let keys.renewSeconds be a seventh of tickets.lifeSeconds and a day, or more.',
+  ),
   'entry-group-differs': entry(
     0,
     'depot',

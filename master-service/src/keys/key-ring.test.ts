@@ -36,6 +36,7 @@ function open() {
     now: () => clock.nowMs,
     steadyMs: () => clock.steadyMs,
     onPublished: () => told.push(ids(ring)),
+    onWaiting: () => {},
     onFailure: (failure) => {
       throw failure;
     },
@@ -211,6 +212,7 @@ test('a disk that says no leaves the key that signs, and it is tried again', asy
     now: () => clock.nowMs,
     steadyMs: () => clock.steadyMs,
     onPublished: () => {},
+    onWaiting: () => {},
     onFailure: (failure) => failures.push(failure),
   });
   for (let look = 0; look < 5; look += 1) {
@@ -219,4 +221,45 @@ test('a disk that says no leaves the key that signs, and it is tried again', asy
   }
   expect(ids(ring)).toEqual([first.keyId]);
   expect(failures).toHaveLength(5);
+});
+
+/** How often the key is replaced within a hundred days, and how often that had to wait. */
+async function renewedEvery(renewMs: number): Promise<{ renewed: number; waited: number }> {
+  let waited = 0;
+  const first = generateSigningKey();
+  const ring = new KeyRing({
+    first,
+    state: undefined,
+    renewMs,
+    aheadMs: HOUR_MS,
+    lifeMs: 7 * DAY_MS,
+    canTell: () => true,
+    now: () => clock.nowMs,
+    steadyMs: () => clock.steadyMs,
+    onPublished: () => {},
+    onWaiting: () => {
+      waited += 1;
+    },
+    onFailure: (failure) => {
+      throw failure;
+    },
+  });
+  const keys = new Set<string>();
+  for (let hour = 0; hour < 2400; hour += 1) {
+    await ring.look();
+    keys.add(ring.current.keyId);
+    pass(HOUR_MS);
+  }
+  return { renewed: keys.size - 1, waited };
+}
+
+test('a renewal that waits because there are too many keys is told of, once each time', async () => {
+  const { renewed, waited } = await renewedEvery(HOUR_MS);
+  expect(renewed, 'seven in eight days').toBeLessThan(100);
+  expect(waited).toBeGreaterThan(1);
+  expect(waited).toBeLessThanOrEqual(renewed);
+});
+
+test('a seventh of the time that keys are known after their use is long enough between two of them', async () => {
+  expect((await renewedEvery((8 * DAY_MS) / 7)).waited).toBe(0);
 });

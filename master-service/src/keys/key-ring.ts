@@ -47,6 +47,8 @@ interface KeyRingInit {
   readonly steadyMs: () => number;
   /** Told each time that `published` has changed. */
   readonly onPublished: () => void;
+  /** Told when a key is due to be replaced and there are too many of those before, once each time. */
+  readonly onWaiting: () => void;
   readonly onFailure: (failure: unknown) => void;
 }
 
@@ -65,6 +67,8 @@ export class KeyRing implements Signer {
   #isKept: boolean;
   /** Since when everybody could know the next one, by the steady clock. */
   #toldAtMs: number | undefined;
+  /** Whether a renewal waits until one of the keys before is of no use any more. */
+  #isWaiting = false;
   #looking: NodeJS.Timeout | undefined;
   #step: Promise<void> | undefined;
 
@@ -129,7 +133,9 @@ export class KeyRing implements Signer {
       this.#isKept = false;
     }
     const left = this.#previous.filter(({ untilMs }) => now() <= untilMs);
-    const isDue = now() - this.#sinceMs >= renewMs;
+    const isDue = !this.#next && now() - this.#sinceMs >= renewMs;
+    const hasRoom = left.length + 2 <= MOST_KEYS;
+    this.#noteWaiting(isDue && !hasRoom);
     if (left.length < this.#previous.length) {
       this.#previous = left;
       await this.#save();
@@ -139,7 +145,7 @@ export class KeyRing implements Signer {
       if (!canTell()) this.#toldAtMs = undefined;
       else this.#toldAtMs ??= steadyMs();
       if (this.#toldAtMs !== undefined && steadyMs() - this.#toldAtMs >= aheadMs) await this.#use(this.#next);
-    } else if (isDue && this.#previous.length + 2 <= MOST_KEYS) {
+    } else if (isDue && hasRoom) {
       const next = generateSigningKey();
       await this.#save({ next });
       this.#next = next;
@@ -148,6 +154,11 @@ export class KeyRing implements Signer {
       // From when on it counts, be it the first one or an operator's.
       await this.#save();
     }
+  }
+
+  #noteWaiting(isWaiting: boolean): void {
+    if (isWaiting && !this.#isWaiting) this.#init.onWaiting();
+    this.#isWaiting = isWaiting;
   }
 
   async #use(next: SigningKey): Promise<void> {

@@ -57,6 +57,7 @@ export function createMetrics(gauges: Gauges): MasterMetrics {
     'bus-connected': () => {},
     // The set of keys itself is public.
     'keys-published': () => {},
+    'keys-waiting': () => {},
     'facts-restored': () => {},
     // Counted as refused.
     'facts-set-aside': () => {},

@@ -54,6 +54,7 @@ export async function startBehindSockets({ links, ratesBps = {}, onlyFamilies = 
     first: generateSigningKey(),
     state: undefined,
     renewMs: Number.MAX_SAFE_INTEGER,
+    onWaiting: () => {},
     aheadMs: 0,
     lifeMs: 0,
     canTell: () => false,
