@@ -306,7 +306,7 @@ function addLegMetrics(registers: promClient.Registry[], { legTotals, mptcp }: G
     );
   counted(
     'longhaul_depot_connections_total',
-    'Connections that carried tunnels or bodies',
+    'Times that a connection was taken for a tunnel or a body: one that carries several counts for each',
     ['leg'],
     perLeg(({ legs }) => [[{}, legs]]),
   );

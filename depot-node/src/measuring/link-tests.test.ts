@@ -128,16 +128,17 @@ test('an hour has no more bytes than are configured, in both directions together
 });
 
 test.each([
-  ['a depot that refuses its test', (response: ServerResponse) => void response.writeHead(503).end()],
+  ['a depot that refuses its test', 0, (response: ServerResponse) => void response.writeHead(503).end('no')],
   [
     'a depot that breaks off its test',
+    1000,
     (response: ServerResponse) => {
       response.writeHead(200, { 'Content-Length': BYTES });
       response.write(Buffer.alloc(1000), () => response.destroy());
     },
   ],
-  ['a depot that is out of reach', undefined],
-])('%s costs the other one no bytes but those that came', async (_, serve) => {
+  ['a depot that is out of reach', 0, undefined],
+])('%s costs the other one no bytes but those that came, which are counted', async (_, cameBytes, serve) => {
   const { master } = overlay;
   const other = createServer((request_, response) => {
     if (request_.url === formatLinkTestTarget(BYTES)) serve?.(response);
@@ -159,7 +160,8 @@ test.each([
     await heartbeatOf('d3');
     return testsOf(d3);
   };
-  await expect.poll(testAgain).toMatchObject([{ depot: 'd1', role: 'receiver', bytes: BYTES }]);
+  const came = cameBytes > 0 ? [{ depot: 'd9', role: 'receiver', bytes: cameBytes }] : [];
+  await expect.poll(testAgain).toMatchObject([...came, { depot: 'd1', role: 'receiver', bytes: BYTES }]);
 });
 
 test('nobody but a depot of the overlay gets bytes, and none gets more than a test has', async () => {

@@ -96,15 +96,21 @@ export class LinkTests {
     const isPossible = entry && from !== plane.ownId && !this.#isTesting && !isBusy();
     if (!isPossible || !this.#budget.take(bytes, plane.steadyMs())) return false;
     this.#isTesting = true;
+    let isTest = false;
     let cameBytes = 0;
-    const note = (chunk: Buffer) => {
-      cameBytes += chunk.length;
+    const hear = (answer: IncomingMessage) => {
+      isTest = answer.statusCode === 200;
+      answer.on('data', (chunk: Buffer) => {
+        cameBytes += chunk.length;
+      });
     };
-    const hasCome = await this.#fetch(entry, bytes, note).catch(() => false);
+    const hasCome = await this.#fetch(entry, bytes, hear).catch(() => false);
     this.#isTesting = false;
     // Whoever refuses, breaks off or is out of reach must not cost this depot the tests with all others.
     this.#budget.giveBack(Math.max(0, bytes - cameBytes), plane.steadyMs());
-    if (hasCome) plane.observe({ type: 'link-tested', depot: from, role: 'receiver', bytes });
+    // What has come of a test that broke off went over the link as well.
+    if (isTest && cameBytes > 0)
+      plane.observe({ type: 'link-tested', depot: from, role: 'receiver', bytes: cameBytes });
     return hasCome;
   }
 
@@ -172,7 +178,7 @@ export class LinkTests {
     if (left === 0) this.#components.report();
   }
 
-  async #fetch(entry: DepotEntry, bytes: number, onChunk: (chunk: Buffer) => void): Promise<boolean> {
+  async #fetch(entry: DepotEntry, bytes: number, hear: (answer: IncomingMessage) => void): Promise<boolean> {
     const { dialDepot, proofs } = this.#components;
     const signal = this.#deadline();
     const connection = await dialDepot(entry, signal);
@@ -188,7 +194,7 @@ export class LinkTests {
         signal.addEventListener('abort', () => outgoing.destroy(new Error('the test takes too long')));
         outgoing.once('error', reject);
         outgoing.once('response', (answer) => {
-          answer.on('data', onChunk);
+          hear(answer);
           answer.once('error', reject);
           answer.once('end', () => resolve(answer.statusCode === 200));
         });

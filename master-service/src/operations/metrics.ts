@@ -133,7 +133,11 @@ function addRequestMetrics(
 ) {
   const counter = counterIn(registers);
   const refusals = counter('refusals_total', 'Refused requests, by code', ['code']);
-  const failures = counter('failures_total', 'Requests that failed inside', []);
+  const failures = counter(
+    'failures_total',
+    'What failed inside, of requests and of what a master does by itself',
+    [],
+  );
   const connections = counter(
     'connections_refused_total',
     'Connections closed at once, by the bound they were over',
