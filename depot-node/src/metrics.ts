@@ -187,7 +187,7 @@ export function createMetrics(gauges: Gauges) {
   });
   new Gauge({
     name: 'longhaul_depot_connections',
-    help: 'Open connections of clients and other depots',
+    help: 'Open connections of clients and other depots, as limits.connections counts them: without plain tunnels that the kernel relays',
     registers,
     collect() {
       this.set(gauges.openConnections());
