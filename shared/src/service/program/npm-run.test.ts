@@ -4,6 +4,8 @@ import type { ProcessTable } from './process-table.ts';
 
 interface Row {
   parent: number;
+  /** Whether the kernel cannot be asked for its parent. */
+  isUnknown?: boolean;
   readonly session: number;
   readonly command: readonly string[];
 }
@@ -21,7 +23,7 @@ function table(change: Readonly<Record<number, Partial<Row>>> = {}) {
   for (const [pid, row] of Object.entries(change))
     rows.set(Number(pid), { ...(rows.get(Number(pid)) ?? fail(pid)), ...row });
   const processes: ProcessTable = {
-    parentOf: (pid) => rows.get(pid)?.parent,
+    parentOf: (pid) => (rows.get(pid)?.isUnknown ? 'unknown' : rows.get(pid)?.parent),
     sessionOf: (pid) => rows.get(pid)?.session,
     commandOf: (pid) => rows.get(pid)?.command,
   };
@@ -62,6 +64,13 @@ test('so does one for which the shell has made way', () => {
   expect(npm?.isThere()).toBe(true);
   reparent(SELF);
   expect(npm?.isThere()).toBe(false);
+});
+
+test('a program that cannot ask the kernel, for want of a descriptor, has not lost its npm', () => {
+  const { rows, find } = table();
+  const npm = find();
+  Object.assign(rows.get(20) ?? {}, { isUnknown: true });
+  expect(npm?.isThere()).toBe(true);
 });
 
 test('a runner that does not name itself is known by the program that it is', () => {

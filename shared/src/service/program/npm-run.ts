@@ -2,7 +2,7 @@ import type { ProcessTable } from './process-table.ts';
 
 /** npm, or a program of its kind, that runs this one in the foreground and waits for its end. */
 export interface NpmRun {
-  /** Whether it is still there, and the shell between, if there is one. */
+  /** Whether it is still there, and the shell between, if there is one; so it is while nobody can say. */
   readonly isThere: () => boolean;
 }
 
@@ -29,13 +29,18 @@ export function findNpmRun(self: Self, table: ProcessTable): NpmRun | undefined 
   if (script === undefined || BACKGROUND.test(script)) return undefined;
   const above = self.parent();
   const session = table.sessionOf(self.pid);
-  const isNpm = (pid: number | undefined) =>
-    pid !== undefined && table.sessionOf(pid) === session && isRunner(table.commandOf(pid), self.env);
+  const isNpm = (pid: number | 'unknown' | undefined): pid is number =>
+    typeof pid === 'number' && table.sessionOf(pid) === session && isRunner(table.commandOf(pid), self.env);
   if (isNpm(above)) return { isThere: () => self.parent() === above };
 
   const npm = table.parentOf(above);
   if (!isShellOf(script, table.commandOf(above)) || !isNpm(npm)) return undefined;
-  return { isThere: () => self.parent() === above && table.parentOf(above) === npm };
+  return {
+    isThere: () => {
+      const over = table.parentOf(above);
+      return self.parent() === above && (over === npm || over === 'unknown');
+    },
+  };
 }
 
 function isRunner(command: readonly string[] | undefined, env: Self['env']): boolean {
