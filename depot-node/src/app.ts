@@ -94,7 +94,8 @@ export function createDepot(init: DepotInit): Depot {
   const tlsEnding = init.splice && 'accept' in init.splice.tls ? init.splice.tls : undefined;
   const ofOrigins = tlsEnding !== undefined;
   const threadTls = { ofClients: ofOrigins && init.tls !== undefined, ofOrigins };
-  const limits = fitLimits(wanted, readDescriptorLimit(), threadTls);
+  const limits = fitLimits({ ...wanted, lanes: config.lanes.total }, readDescriptorLimit(), threadTls);
+  const lanes = { ...config.lanes, total: limits.lanes };
   const { transfers, connections } = limits;
   const jobs = createJobs(limits, { nowMs, steadyMs }, shutdown.signal);
   const metrics = createMetrics({
@@ -175,7 +176,8 @@ export function createDepot(init: DepotInit): Depot {
     steadyMs,
   });
   const { standingPatienceMs } = init;
-  const paths = createDataPaths({ config: { ...config, limits }, plane, jobs, member, standingPatienceMs });
+  const fitting = { ...config, limits, lanes };
+  const paths = createDataPaths({ config: fitting, plane, jobs, member, standingPatienceMs });
   const linkTests = new LinkTests({
     plane,
     dialDepot: paths.dialDepot,

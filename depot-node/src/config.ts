@@ -69,7 +69,7 @@ const DEFAULT_SPARE_LEGS = 2;
  * `limits.preparedWays`: Ways to origins made at once for clients that are being led here: as many as come
  * within a second on a busy day.
  */
-const DEFAULT_PREPARED_WAYS = 64;
+export const DEFAULT_PREPARED_WAYS = 64;
 /** `measuring.bytesPerHour`: Some 10 tests of links a hour; as much as a line of 100 Mbit/s carries in two seconds. */
 const DEFAULT_MEASURING_BYTES_PER_HOUR = 20_000_000;
 /** `timeouts.connectSeconds`: Longer than three lost SYNs (1 + 2 s) and their answer on a far path. */

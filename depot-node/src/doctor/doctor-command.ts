@@ -1,8 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { LonghaulError } from '@longhaul/shared';
 import { commandLineWrong, readCommandLine } from '@longhaul/shared/service';
-import { DEFAULT_CONNECTIONS, DEFAULT_TRANSFERS } from '../config.ts';
+import { DEFAULT_CONNECTIONS, DEFAULT_PREPARED_WAYS, DEFAULT_TRANSFERS } from '../config.ts';
 import { type DepotFiles, loadDepotFiles } from '../config-file.ts';
+import { DEFAULT_LANES_TOTAL } from '../lanes/lanes-config.ts';
 import { DEFAULT_LEG_TABLE } from '../sockets/leg-options.ts';
 import { DOCTOR_USAGE } from '../usage.ts';
 import { createAskMaster } from './ask-master.ts';
@@ -16,6 +17,14 @@ import { checkSecrets } from './secret-checks.ts';
 const DEFAULT_MBPS = 1000;
 /** ... and a way across an ocean. */
 const DEFAULT_RTT_MS = 100;
+
+/** What has descriptors where nothing is configured. */
+const DEFAULT_USERS = {
+  transfers: DEFAULT_TRANSFERS,
+  connections: DEFAULT_CONNECTIONS,
+  lanes: DEFAULT_LANES_TOTAL,
+  preparedWays: DEFAULT_PREPARED_WAYS,
+};
 
 interface DoctorComponents {
   readonly write: (text: string) => void;
@@ -50,8 +59,7 @@ async function diagnose(
   const { files, findings } = readConfiguration(values.config);
   const examined = await examine(components.machine ?? openMachine(), {
     sockets: files?.config.sockets ?? DEFAULT_LEG_TABLE,
-    transfers: files?.config.limits.transfers ?? DEFAULT_TRANSFERS,
-    connections: files?.config.limits.connections ?? DEFAULT_CONNECTIONS,
+    users: files ? { ...files.config.limits, lanes: files.config.lanes.total } : DEFAULT_USERS,
     threadTls: {
       ofClients: files?.config.relay.tls === 'auto' && files.tls !== undefined,
       ofOrigins: files?.config.relay.tls === 'auto',

@@ -1,5 +1,6 @@
 import { LonghaulError } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
+import { fitDescriptors } from '../sockets/descriptor-limits.ts';
 import { legTableSchema } from '../sockets/leg-options.ts';
 import type { AskMaster, Trial } from './ask-master.ts';
 import { type Demands, examine } from './examine.ts';
@@ -60,8 +61,7 @@ const trial = (said: Partial<Trial>) =>
   master({ tryRegistration: async () => ({ baseUrl: 'https://d1.example:443', ...said }) });
 
 const demand = (changed: Partial<Omit<Demands, 'sockets'>> & { sockets?: object } = {}): Demands => ({
-  transfers: 2000,
-  connections: 10_000,
+  users: { transfers: 2000, connections: 10_000, lanes: 500, preparedWays: 64 },
   goal: { bandwidthBps: 1e9, rttMs: 100 },
   master: TAKEN,
   ...changed,
@@ -297,6 +297,18 @@ describe('each lack is named with what removes it', () => {
       change: expect.stringContaining(remedy),
     });
   });
+});
+
+test('with as many descriptors as are advised a depot lowers none of its limits', async () => {
+  const threadTls = { ofClients: true, ofOrigins: true };
+  const few = { '/proc/self/limits': 'Max open files   1024   60064   files\n' };
+  const [finding] = await complaints({ files: few }, { threadTls });
+  const advised = Number(/LimitNOFILE=(\d+)/.exec(finding?.change ?? '')?.[1]);
+  const { users } = demand();
+  expect(fitDescriptors(users, 60_064, threadTls)).not.toEqual(users);
+  expect(fitDescriptors(users, advised, threadTls)).toEqual(users);
+  const enough = { '/proc/self/limits': `Max open files   1024   ${advised}   files\n` };
+  expect(await complaints({ files: enough }, { threadTls })).toEqual([]);
 });
 
 test('limits of unprivileged users do not trouble root', async () => {

@@ -1,4 +1,4 @@
-import type { ThreadTls } from '../sockets/descriptor-limits.ts';
+import type { DescriptorUsers, ThreadTls } from '../sockets/descriptor-limits.ts';
 import type { LegTable } from '../sockets/leg-options.ts';
 import type { AskMaster } from './ask-master.ts';
 import { checkBuffers, checkTcpMemory, type PathGoal } from './buffer-checks.ts';
@@ -19,8 +19,8 @@ import { checkWaysOut } from './route-checks.ts';
 /** What the machine is held against. */
 export interface Demands {
   readonly sockets: LegTable;
-  readonly transfers: number;
-  readonly connections: number;
+  /** What has descriptors, as configured. */
+  readonly users: DescriptorUsers;
   readonly threadTls?: ThreadTls;
   readonly goal: PathGoal;
   /** Left out without a configuration. */
@@ -34,7 +34,7 @@ export async function examine(machine: Machine, demands: Demands): Promise<Findi
   return [
     ...checkKernel(machine),
     ...(isLinux ? checkTcp(machine, demands) : []),
-    checkDescriptors(machine, demands),
+    checkDescriptors(machine, demands.users, demands.threadTls),
     ...checkPipes(machine),
     await checkWaysOut(machine),
     checkTimeService(machine),
@@ -44,10 +44,10 @@ export async function examine(machine: Machine, demands: Demands): Promise<Findi
   ];
 }
 
-function checkTcp(machine: Machine, { sockets, transfers, threadTls, goal }: Demands): Finding[] {
+function checkTcp(machine: Machine, { sockets, users, threadTls, goal }: Demands): Finding[] {
   return [
     ...checkBuffers(machine, sockets, goal),
-    checkTcpMemory(machine, sockets, transfers),
+    checkTcpMemory(machine, sockets, users.transfers),
     ...checkCongestionControls(machine, sockets),
     checkPacing(machine, sockets),
     checkMptcp(machine, sockets),

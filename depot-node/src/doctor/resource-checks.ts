@@ -1,8 +1,8 @@
 import { LISTEN_BACKLOG } from '../kernel/listener-calls.ts';
 import { PIPE_BYTES } from '../relay/pipe-pool.ts';
 import {
-  DESCRIPTORS_AT_REST,
-  descriptorsPer,
+  type DescriptorUsers,
+  leastDescriptorsFor,
   parseDescriptorLimit,
   type ThreadTls,
 } from '../sockets/descriptor-limits.ts';
@@ -15,23 +15,17 @@ const PAGE_BYTES = 4096;
 /** Connections that Node has wait while it is busy, where no relay thread listens. */
 const NODE_BACKLOG = 511;
 
-interface DescriptorDemands {
-  readonly transfers: number;
-  readonly connections: number;
-  readonly threadTls?: ThreadTls;
-}
-
-/** Descriptors that the configured transfers and connections need, against what the system lets this process have. */
-export function checkDescriptors(
-  machine: Machine,
-  { transfers, connections, threadTls = { ofClients: false, ofOrigins: false } }: DescriptorDemands,
-): Finding {
+/**
+ * Descriptors that all that is configured needs, against what the system lets this process have; by the same sums as a
+ * depot that has fewer lowers its limits.
+ */
+export function checkDescriptors(machine: Machine, users: DescriptorUsers, threadTls?: ThreadTls): Finding {
   const what = 'open files';
   const hard = parseDescriptorLimit(machine.readText('/proc/self/limits') ?? '');
   if (hard === undefined) return { level: 'ok', what, found: 'not limited here' };
-  const per = descriptorsPer(threadTls);
-  const busy = transfers * per.transfer + DESCRIPTORS_AT_REST;
-  const full = busy + Math.max(0, connections - transfers) * per.idle;
+  const { transfers, connections } = users;
+  const busy = leastDescriptorsFor({ ...users, connections: Math.min(connections, transfers) }, threadTls);
+  const full = leastDescriptorsFor(users, threadTls);
   const found = `${hard}; ${transfers} transfers need ${busy}, and ${full} with idle clients`;
   if (hard >= full) return { level: 'ok', what, found };
   const change = `LimitNOFILE=${full} in the service, ulimit -Hn ${full}, or fewer limits.transfers`;

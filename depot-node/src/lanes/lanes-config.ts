@@ -13,7 +13,7 @@ const DEFAULT_TOTAL_BUFFER_BYTES = 134_217_728;
  * `lanes.total`: Connections of lanes beside the first one of each transfer: a quarter of the transfers a
  * depot serves.
  */
-const DEFAULT_TOTAL = 500;
+export const DEFAULT_LANES_TOTAL = 500;
 /**
  * `lanes.alphaBytes`: What lies out of order reaches the client late: of 8 MiB the drain at the end cost a
  * tenth of a 30 MiB download.
@@ -76,7 +76,7 @@ export const lanesSchema = z
     totalBufferBytes: wholeBytes(MIB)
       .max(1024 * MIB, 'must be at most 1 GiB: it is counted in 32 bits')
       .default(DEFAULT_TOTAL_BUFFER_BYTES),
-    total: z.int().min(1).default(DEFAULT_TOTAL),
+    total: z.int().min(1).default(DEFAULT_LANES_TOTAL),
     /** Bytes that all lanes together ask for beyond what is on the way; no more than `bufferBytes`. */
     alphaBytes: wholeBytes(64 * KIB).optional(),
     gain: z.number().positive('must be more than 0').max(1, 'must be at most 1').default(DEFAULT_GAIN),

@@ -1,43 +1,69 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  DESCRIPTORS_AT_REST,
-  descriptorsPer,
-  fitDescriptors,
-  fitLimits,
-  parseDescriptorLimit,
-} from './descriptor-limits.ts';
+import { fitDescriptors, fitLimits, leastDescriptorsFor, parseDescriptorLimit } from './descriptor-limits.ts';
+
+/** What a depot has by default. */
+const WANTED = { transfers: 2000, connections: 10_000, lanes: 500, preparedWays: 64 };
 
 test('what is configured counts where there are descriptors enough', () => {
-  const wanted = { transfers: 2000, connections: 10_000 };
-  expect(fitDescriptors(wanted, 65_536)).toEqual(wanted);
-  expect(fitDescriptors(wanted, Number.POSITIVE_INFINITY)).toEqual(wanted);
+  expect(fitDescriptors(WANTED, 65_536)).toEqual(WANTED);
+  expect(fitDescriptors(WANTED, Number.POSITIVE_INFINITY)).toEqual(WANTED);
+  expect(fitDescriptors(WANTED, 65_536, { ofClients: true, ofOrigins: true })).toEqual(WANTED);
 });
 
 const threadTls = fc.record({ ofClients: fc.boolean(), ofOrigins: fc.boolean() });
 
-test('however few descriptors there are, some are left when transfers and clients have all that they may', () => {
+test('however few descriptors there are, some are left when all that may have any has them', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 128, max: 100_000 }), threadTls, (descriptors, tls) => {
-      const { transfers, connections } = fitDescriptors(
-        { transfers: 50_000, connections: 50_000 },
-        descriptors,
-        tls,
-      );
-      const per = descriptorsPer(tls);
-      const used = transfers * per.transfer + (connections - transfers) * per.idle + DESCRIPTORS_AT_REST;
-      expect(used).toBeLessThan(descriptors);
+    fc.property(
+      fc.integer({ min: 128, max: 100_000 }),
+      fc.integer({ min: 1, max: 50_000 }),
+      fc.integer({ min: 0, max: 1000 }),
+      threadTls,
+      (descriptors, lanes, preparedWays, tls) => {
+        const wanted = { transfers: 50_000, connections: 50_000, lanes, preparedWays };
+        const fitting = fitDescriptors(wanted, descriptors, tls);
+        const [ofClient, ofOrigin] = [tls.ofClients ? 3 : 0, tls.ofOrigins ? 3 : 0];
+        const used =
+          fitting.transfers * (8 + ofClient + ofOrigin) +
+          (fitting.connections - fitting.transfers) * (1 + ofClient) +
+          fitting.lanes * (2 + ofOrigin) +
+          fitting.preparedWays * (1 + ofOrigin);
+        expect(used + 64).toBeLessThan(descriptors);
+      },
+    ),
+  );
+});
+
+test('a depot with few descriptors has as many lanes and prepared ways for each transfer as one with many', () => {
+  const few = fitDescriptors(WANTED, 4096, { ofClients: true, ofOrigins: true });
+  expect(few.transfers).toBeGreaterThan(200);
+  expect(few.lanes).toBe(Math.floor(few.transfers / 4));
+  expect(few.preparedWays).toBe(Math.floor((few.transfers * 64) / 2000));
+});
+
+test('with what is said to be needed at least all fits, and with one descriptor less it does not', () => {
+  const users = fc.record({
+    transfers: fc.integer({ min: 2, max: 5000 }),
+    connections: fc.integer({ min: 1, max: 20_000 }),
+    lanes: fc.integer({ min: 1, max: 5000 }),
+    preparedWays: fc.integer({ min: 0, max: 1000 }),
+  });
+  fc.assert(
+    fc.property(users, threadTls, (wanted, tls) => {
+      const least = leastDescriptorsFor(wanted, tls);
+      expect(fitDescriptors(wanted, least, tls)).toEqual(wanted);
+      expect(fitDescriptors(wanted, least - 1, tls)).not.toEqual(wanted);
     }),
   );
 });
 
 test('with few descriptors one client network, and one origin, has no larger a part than with many', () => {
   const wanted = {
-    transfers: 2000,
+    ...WANTED,
     perClient: 100,
     perNetwork: 500,
     perOrigin: 1000,
-    connections: 10_000,
     connectionsPerNetwork: 2000,
     waitingPerNetwork: 500,
   };

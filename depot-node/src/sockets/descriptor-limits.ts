@@ -1,19 +1,30 @@
 import { readFileSync } from 'node:fs';
 
 /** Two connections, a duplicate of each for the relay and for its measurements at worst, a pipe of two ends. */
-export const DESCRIPTORS_PER_TRANSFER = 8;
+const DESCRIPTORS_PER_TRANSFER = 8;
 /** Beside its own, a connection whose TLS a relay thread ends has a duplicate and a pair of local sockets. */
-export const DESCRIPTORS_PER_TLS = 3;
+const DESCRIPTORS_PER_TLS = 3;
+/** Beside the first connection of a download, a lane has one of its own, with a duplicate for the relay. */
+const DESCRIPTORS_PER_LANE = 2;
 /** Files, libraries, the listener, the event loop's own, look-ups of names. */
-export const DESCRIPTORS_AT_REST = 64;
-/** Of the descriptors, those kept for the master and for look-ups of names. */
+const DESCRIPTORS_AT_REST = 64;
+/** Of the descriptors, those kept for the master, for tests of links, and for connections ready to neighbours. */
 const KEPT_SHARE = 0.05;
-/** Of the others, those that transfers may take; connections that carry none have what these leave. */
+/** As many are kept at most: two connections ready to each of a hundred neighbours are 800 where threads end TLS. */
+const MOST_KEPT = 1000;
+/** Of what lanes and prepared ways leave, those that transfers may take; idle connections have what these leave. */
 const SHARE_OF_TRANSFERS = 0.9;
 
-interface DescriptorUsers {
+/**
+ * Those that have descriptors at the same time. Look-ups of names are none of them: a transfer, or a way that is
+ * prepared, has no connection to its origin while it looks its name up.
+ */
+export interface DescriptorUsers {
   readonly transfers: number;
   readonly connections: number;
+  /** Connections of lanes beside the first one of each download. */
+  readonly lanes: number;
+  readonly preparedWays: number;
 }
 
 /** Which connections may have TLS that relay threads end. */
@@ -24,32 +35,66 @@ export interface ThreadTls {
 
 const NO_TLS: ThreadTls = { ofClients: false, ofOrigins: false };
 
-/** Descriptors of a transfer at worst, and of a connection that carries none. */
-export function descriptorsPer({ ofClients, ofOrigins }: ThreadTls): {
+/** Descriptors at worst: of a transfer, of a connection that carries none, of a lane, and of a prepared way. */
+function descriptorsPer({ ofClients, ofOrigins }: ThreadTls): {
   readonly transfer: number;
   readonly idle: number;
+  readonly lane: number;
+  readonly preparedWay: number;
 } {
   const client = ofClients ? DESCRIPTORS_PER_TLS : 0;
   const origin = ofOrigins ? DESCRIPTORS_PER_TLS : 0;
-  return { transfer: DESCRIPTORS_PER_TRANSFER + client + origin, idle: 1 + client };
+  return {
+    transfer: DESCRIPTORS_PER_TRANSFER + client + origin,
+    idle: 1 + client,
+    lane: DESCRIPTORS_PER_LANE + origin,
+    preparedWay: 1 + origin,
+  };
 }
 
 /**
- * Transfers and connections that these many descriptors are enough for, at most what is wanted. With too few of them a
- * depot could not even connect to its master any more.
+ * Transfers and connections that these many descriptors are enough for, at most what is wanted, and for each transfer
+ * the part of lanes and prepared ways that is wanted. With too few descriptors a depot could not even connect to its
+ * master any more.
  */
 export function fitDescriptors(
-  { transfers, connections }: DescriptorUsers,
+  wanted: DescriptorUsers,
   descriptors: number,
   threadTls = NO_TLS,
 ): DescriptorUsers {
   const per = descriptorsPer(threadTls);
   const free = Math.max(0, descriptors - DESCRIPTORS_AT_REST);
-  const usable = Math.floor(free * (1 - KEPT_SHARE));
-  const mostTransfers = Math.floor((usable * SHARE_OF_TRANSFERS) / per.transfer);
-  const fitting = Math.max(1, Math.min(transfers, mostTransfers));
-  const idle = Math.max(0, Math.floor((usable - fitting * per.transfer) / per.idle));
-  return { transfers: fitting, connections: Math.min(connections, fitting + idle) };
+  const usable = Math.floor(free - Math.min(free * KEPT_SHARE, MOST_KEPT));
+  const beside = wanted.lanes * per.lane + wanted.preparedWays * per.preparedWay;
+  const mostTransfers = Math.floor(usable / (per.transfer / SHARE_OF_TRANSFERS + beside / wanted.transfers));
+  const transfers = Math.max(1, Math.min(wanted.transfers, mostTransfers));
+  const share = transfers / wanted.transfers;
+  const lanes = partOf(wanted.lanes, share);
+  const preparedWays = Math.floor(wanted.preparedWays * share);
+  const taken = transfers * per.transfer + lanes * per.lane + preparedWays * per.preparedWay;
+  const idle = Math.max(0, Math.floor((usable - taken) / per.idle));
+  return { transfers, connections: Math.min(wanted.connections, transfers + idle), lanes, preparedWays };
+}
+
+/** The fewest descriptors that all that is wanted fits into. */
+export function leastDescriptorsFor(wanted: DescriptorUsers, threadTls = NO_TLS): number {
+  const isEnough = (descriptors: number) => {
+    const { transfers, connections } = fitDescriptors(wanted, descriptors, threadTls);
+    return transfers >= wanted.transfers && connections >= wanted.connections;
+  };
+  let enough = 1;
+  while (!isEnough(enough)) enough *= 2;
+  let tooFew = Math.floor(enough / 2);
+  while (enough - tooFew > 1) {
+    const between = Math.floor((enough + tooFew) / 2);
+    if (isEnough(between)) enough = between;
+    else tooFew = between;
+  }
+  return enough;
+}
+
+function partOf(most: number, share: number): number {
+  return Math.max(1, Math.floor(most * share));
 }
 
 interface Limits extends DescriptorUsers {
@@ -69,19 +114,17 @@ export function fitLimits<Wanted extends Limits>(
   descriptors: number,
   threadTls = NO_TLS,
 ): Wanted {
-  const { transfers, connections } = fitDescriptors(wanted, descriptors, threadTls);
-  const part = (most: number, share: number) => Math.max(1, Math.floor(most * share));
-  const ofTransfers = transfers / wanted.transfers;
-  const ofConnections = connections / wanted.connections;
+  const fitting = fitDescriptors(wanted, descriptors, threadTls);
+  const ofTransfers = fitting.transfers / wanted.transfers;
+  const ofConnections = fitting.connections / wanted.connections;
   return {
     ...wanted,
-    transfers,
-    perClient: part(wanted.perClient, ofTransfers),
-    perNetwork: part(wanted.perNetwork, ofTransfers),
-    perOrigin: part(wanted.perOrigin, ofTransfers),
-    connections,
-    connectionsPerNetwork: part(wanted.connectionsPerNetwork, ofConnections),
-    waitingPerNetwork: part(wanted.waitingPerNetwork, ofConnections),
+    ...fitting,
+    perClient: partOf(wanted.perClient, ofTransfers),
+    perNetwork: partOf(wanted.perNetwork, ofTransfers),
+    perOrigin: partOf(wanted.perOrigin, ofTransfers),
+    connectionsPerNetwork: partOf(wanted.connectionsPerNetwork, ofConnections),
+    waitingPerNetwork: partOf(wanted.waitingPerNetwork, ofConnections),
   };
 }
 
