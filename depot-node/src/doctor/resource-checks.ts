@@ -32,7 +32,7 @@ export function checkDescriptors(machine: Machine, users: DescriptorUsers, threa
   return { level: hard < busy ? 'fail' : 'warn', what, found, change };
 }
 
-/** Memory for pipes, without which the relay moves fewer bytes at a time. */
+/** Memory for pipes, without which the relay moves bytes through its own. */
 export function checkPipes(machine: Machine): Finding[] {
   if (machine.platform !== 'linux') return [];
   return [checkPipePages(machine), checkPipeSize(machine)];
@@ -45,7 +45,7 @@ function checkPipePages(machine: Machine): Finding {
   if (pages === 0) return { level: 'ok', what, found: 'no limit' };
   const wanted = (PIPES_AT_ONCE * PIPE_BYTES) / PAGE_BYTES;
   const pipes = Math.floor((pages * PAGE_BYTES) / PIPE_BYTES);
-  const found = `${pages}: ${pipes} pipes of 1 MiB, smaller ones beyond`;
+  const found = `${pages}: ${pipes} pipes of 1 MiB, no splicing beyond`;
   if (pages >= wanted) return { level: 'ok', what, found };
   return { level: 'warn', what, found, change: `sysctl -w ${what}=${wanted}` };
 }

@@ -7,7 +7,7 @@
 export const OPEN = { nonBlock: 0o4000, closeOnExec: 0o2000000 } as const;
 
 /** fcntl.h: commands of fcntl. */
-export const FCNTL = { duplicateCloseOnExec: 1030, setPipeSize: 1031 } as const;
+export const FCNTL = { duplicateCloseOnExec: 1030, setPipeSize: 1031, getPipeSize: 1032 } as const;
 
 /** asm-generic/ioctls.h: how many bytes can be read without a gap. */
 export const UNREAD_BYTES = 0x541b;

@@ -43,7 +43,7 @@ export function openKernel(platform: NodeJS.Platform = process.platform): Kernel
         ...descriptors,
         ...bindSocketCalls(libc),
         ...bindListenerCalls(libc),
-        ...bindSpliceCalls(libc),
+        ...bindSpliceCalls(libc, descriptors),
         ...bindReadinessCalls(libc, descriptors),
         ...bindClockCalls(libc),
         ...bindHeapCalls(libc),
