@@ -108,6 +108,7 @@ export function createDepot(init: DepotInit): Depot {
     openConnections: () => limiter.open,
     laneBytes: () => paths.laneBytes(),
     uplink: config.uplink && (() => uplink?.use()),
+    relayThreads: () => init.splice?.threads() ?? 0,
     tls: () => tlsEnding?.use(),
     certificateSecondsLeft: init.certificateSecondsLeft ?? (() => ({})),
   });

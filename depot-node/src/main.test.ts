@@ -196,6 +196,11 @@ test('strangers learn that a depot is not ready, and by which code, but not wher
 });
 
 describe('a depot that its master takes', () => {
+  test.skipIf(process.platform !== 'linux')('tells how many of its relay threads live', async () => {
+    const { get } = await joinOverlay('test-secret', 'relay: { threads: 3 }');
+    expect((await get('/metrics'))[1]).toContain('longhaul_depot_relay_threads 3\n');
+  });
+
   test('says so, and proves at its address that it is there', async () => {
     const { ready, get, log } = await joinOverlay('test-secret');
     expect(ready).toMatchObject({ isMember: true });

@@ -25,6 +25,8 @@ interface Gauges {
   readonly waitingTransfers: () => number;
   readonly legTotals: LegSampler['totals'];
   readonly mptcp: () => MptcpCounts;
+  /** Relay threads that live. */
+  readonly relayThreads: () => number;
   /** What relay threads have done of TLS; nothing where Node does it. */
   readonly tls: () => TlsUse | undefined;
   /** Where a rate is configured; it gives nothing where it cannot be kept. */
@@ -138,6 +140,14 @@ export function createMetrics(gauges: Gauges) {
     registers,
     collect() {
       this.set(gauges.waitingTransfers());
+    },
+  });
+  new Gauge({
+    name: 'longhaul_depot_relay_threads',
+    help: 'Threads that move bytes inside the kernel; one that died is back after a minute',
+    registers,
+    collect() {
+      this.set(gauges.relayThreads());
     },
   });
   new Gauge({

@@ -39,6 +39,7 @@ function fakeSplice(asked: string[], isAlive = true): SplicePlane {
     canMove: isPlainTcp,
     tls: { reason: 'not in this test' },
     isAlive: () => isAlive,
+    threads: () => (isAlive ? 1 : 0),
     rest: () => undefined,
     close: () => Promise.resolve(),
   };

@@ -31,10 +31,15 @@ describe.skipIf(!kernel)('relay threads', () => {
     await threads?.close();
   });
 
-  async function begin(count: number) {
+  async function begin(count: number, restartAfterMs?: number) {
     if (!kernel) throw new Error('no kernel');
     const crashes: unknown[] = [];
-    threads = await startRelayThreads({ kernel, count, onCrash: (cause) => crashes.push(cause) });
+    threads = await startRelayThreads({
+      kernel,
+      count,
+      onCrash: (cause) => crashes.push(cause),
+      ...(restartAfterMs !== undefined && { restartAfterMs }),
+    });
     const components = { kernel, threads };
     const tunnel = async () => {
       const [[client, down], [server, up]] = await Promise.all([socketPair(), socketPair()]);
@@ -82,6 +87,19 @@ describe.skipIf(!kernel)('relay threads', () => {
     await crash();
     await expect.poll(() => own.isAlive()).toBe(false);
     await expect.poll(() => crashes.length).toBe(2);
+  });
+
+  test('that have died are replaced after a pause by others, which take flows', async () => {
+    const { threads: own, tunnel, crash, crashes } = await begin(1, 0);
+    for (const deaths of [1, 2]) {
+      const restarted = new Promise((resolve) => own.onRestart(resolve));
+      await crash();
+      expect(await restarted).toBe(own.idlest());
+      expect(crashes).toHaveLength(deaths);
+      await tunnel();
+      expect(own.running()).toEqual([1]);
+    }
+    expect(own.all).toHaveLength(1);
   });
 
   test('that give back memory while the depot rests keep their resting tunnels whole', async () => {

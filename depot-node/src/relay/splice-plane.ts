@@ -15,8 +15,10 @@ import { createTlsPlane, type TlsPlane } from './tls-plane.ts';
 const MOST_DEFAULT_THREADS = 8;
 
 export interface SplicePlane extends RelayPlane, Pick<ChoosingRelay, 'openDigest' | 'merge'> {
-  /** Whether flows are still spliced; after a crash of all threads Node moves them. */
+  /** Whether flows are spliced; after a crash of all threads Node moves them, until there are others. */
   readonly isAlive: () => boolean;
+  /** Threads that live. */
+  readonly threads: () => number;
   /** Whether it can move the bytes of a connection: a plain one, or one whose TLS it ends. */
   readonly canMove: (stream: Duplex) => stream is Socket;
   /** Ends TLS; where it does not, it says why. */
@@ -36,7 +38,10 @@ export interface SplicePlaneOptions {
   readonly threads?: number | undefined;
   /** Who ends TLS: the threads, where they can, or Node. */
   readonly tls?: 'auto' | 'node' | undefined;
-  /** Called for each thread that dies by itself; its flows have been reset. Without any, later ones go through Node. */
+  /**
+   * Called for each thread that dies by itself, and each that does not start in its place; its flows have been reset.
+   * While there is none, later ones go through Node.
+   */
   readonly onCrash?: (cause: unknown) => void;
 }
 
@@ -78,6 +83,7 @@ export async function openSplicePlane(options: SplicePlaneOptions = {}): Promise
         canMove,
         tls: tls ?? { reason: whyNoTls ?? '' },
         isAlive: threads.isAlive,
+        threads: () => threads.running().length,
         rest: () => {
           kernel.trimHeap();
           threads.rest();

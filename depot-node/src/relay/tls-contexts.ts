@@ -73,6 +73,7 @@ export class TlsContexts {
     this.#known.delete(key);
     this.#known.set(key, known);
     if (!known.threads.has(thread)) {
+      for (const one of known.threads) if (!one.isAlive()) known.threads.delete(one);
       known.threads.add(thread);
       thread.tell({
         type: 'add-context',

@@ -4,6 +4,7 @@ import type { OpenSslCalls } from '../kernel/openssl-calls.ts';
 import type { ListenerMaterial } from '../tls/tls-context.ts';
 import type { ListenInit, TlsListening } from '../tls/tls-ending.ts';
 import type { RelayThread } from './relay-thread.ts';
+import type { RelayThreads } from './relay-threads.ts';
 import type { AcceptedReport, SessionState } from './thread-message.ts';
 import type { TlsContexts } from './tls-contexts.ts';
 
@@ -19,33 +20,36 @@ export interface ArrivedConnection {
 interface ListeningComponents {
   readonly kernel: Kernel;
   readonly openSsl: OpenSslCalls;
-  readonly threads: readonly RelayThread[];
+  readonly threads: Pick<RelayThreads, 'all' | 'onRestart'>;
   readonly contexts: TlsContexts;
   /** Where whoever takes a connection finds how it stands. */
   readonly arrived: WeakMap<Socket, ArrivedConnection>;
 }
 
-/** Has all threads take connections from one descriptor; undefined where it cannot listen. */
+/**
+ * Has all threads take connections from one descriptor, and those that take the place of one that died; undefined where
+ * it cannot listen.
+ */
 export function listenByThreads(components: ListeningComponents, init: ListenInit): TlsListening | undefined {
   const { kernel, threads, contexts } = components;
   const { descriptor, limits, counts, onRefused, onDeserted } = init;
-  const alive = threads.filter((thread) => thread.isAlive());
+  const alive = threads.all.filter((thread) => thread.isAlive());
   if (alive.length === 0 || kernel.listen(descriptor) < 0) return undefined;
   let { material } = init;
   let isOpen = true;
   contexts.keep(material, undefined);
   const listeners = new Map<RelayThread, { readonly id: number; readonly stop: () => void }>();
-  for (const thread of alive) {
+  const listenIn = (thread: RelayThread) => {
     const own = kernel.duplicate(descriptor);
-    if (own < 0) continue;
-    const holder = threads.indexOf(thread);
+    if (own < 0) return;
+    const holder = threads.all.indexOf(thread);
     const command = {
       type: 'listen',
       descriptor: own,
       context: contexts.ofListener(thread, material),
       limits,
       counts: counts.memory,
-      threads: threads.length,
+      threads: threads.all.length,
       holder,
     } as const;
     const listener = thread.listen(command, {
@@ -68,16 +72,19 @@ export function listenByThreads(components: ListeningComponents, init: ListenIni
       },
     });
     listeners.set(thread, listener);
-  }
+  };
+  for (const thread of alive) listenIn(thread);
   // No descriptors were left.
   if (listeners.size === 0) {
     contexts.keep(undefined, material);
     return undefined;
   }
+  const listenNoMore = threads.onRestart(listenIn);
   const timer = setInterval(() => contexts.renewKeys(), KEYS_CHECK_MS).unref();
   const close = () => {
     isOpen = false;
     clearInterval(timer);
+    listenNoMore();
     contexts.keep(undefined, material);
     for (const { stop } of listeners.values()) stop();
   };

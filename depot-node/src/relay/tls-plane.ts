@@ -24,7 +24,7 @@ export interface TlsPlane extends TlsEnding {
 
 interface TlsPlaneInit {
   readonly kernel: Kernel;
-  readonly threads: Pick<RelayThreads, 'idlest' | 'isAlive' | 'all'>;
+  readonly threads: Pick<RelayThreads, 'idlest' | 'isAlive' | 'all' | 'onRestart'>;
   readonly nowMs: () => number;
 }
 
@@ -117,7 +117,7 @@ export function createTlsPlane({ kernel, threads, nowMs }: TlsPlaneInit): TlsPla
       counted.push(counts);
       return counts;
     },
-    listen: (init) => listenByThreads({ kernel, openSsl, threads: threads.all, contexts, arrived }, init),
+    listen: (init) => listenByThreads({ kernel, openSsl, threads, contexts, arrived }, init),
     connect: (below, host, authorities) =>
       takeOver(below, (thread) => ({
         role: 'client',

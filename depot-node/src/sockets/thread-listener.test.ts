@@ -13,7 +13,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openKernel } from '../kernel/open-kernel.ts';
 import { countDescriptors } from '../relay/promises/suite-connections.ts';
-import type { FlowCommand } from '../relay/relay-thread.ts';
+import type { FlowCommand, RelayThread } from '../relay/relay-thread.ts';
 import { type RelayThreads, startRelayThreads } from '../relay/relay-threads.ts';
 import { createTlsPlane, type TlsPlane } from '../relay/tls-plane.ts';
 import type { SharedCounts } from '../tls/shared-counts.ts';
@@ -41,11 +41,26 @@ describe.skipIf(!kernel)('a listener whose connections relay threads take', () =
   let port: number;
   const sockets: Socket[] = [];
 
-  beforeEach(async () => {
+  async function start(restartAfterMs?: number): Promise<void> {
     if (!kernel) return;
-    threads = await startRelayThreads({ kernel, count: 2, endsTls: true, onCrash: () => undefined });
+    const pause = restartAfterMs !== undefined && { restartAfterMs };
+    threads = await startRelayThreads({
+      kernel,
+      count: 2,
+      endsTls: true,
+      onCrash: () => undefined,
+      ...pause,
+    });
     tls = createTlsPlane({ kernel, threads, nowMs: () => performance.now() });
-  });
+  }
+  /** What no thread survives. */
+  const crash = (thread: RelayThread | undefined) =>
+    new Promise((resolve) => {
+      const bad = { type: 'tunnel', downstream: kernel?.duplicate(0), upstream: 1_000_000 };
+      const listener = { onProgress: () => undefined, onFinished: resolve };
+      thread?.start(bad as unknown as FlowCommand, listener);
+    });
+  beforeEach(() => start());
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
     await kept.close();
@@ -353,14 +368,8 @@ describe.skipIf(!kernel)('a listener whose connections relay threads take', () =
 
   test('where one thread dies the other takes all, and then Node does', async () => {
     await serve();
-    const crash = () =>
-      new Promise((resolve) => {
-        const bad = { type: 'tunnel', downstream: kernel?.duplicate(0), upstream: 1_000_000 };
-        const listener = { onProgress: () => undefined, onFinished: resolve };
-        threads.idlest()?.start(bad as unknown as FlowCommand, listener);
-      });
     for (let left = 1; left >= 0; left -= 1) {
-      await crash();
+      await crash(threads.idlest());
       await expect.poll(() => threads.running().length).toBe(left);
       for (let round = 0; round < 4; round += 1) {
         const socket = dialTls();
@@ -369,6 +378,22 @@ describe.skipIf(!kernel)('a listener whose connections relay threads take', () =
       }
     }
     expect(server.listening).toBe(true);
+    await isQuiet();
+  });
+
+  test('a thread that takes the place of one that died takes connections as that one did', async () => {
+    await threads.close();
+    await start(0);
+    await serve();
+    const [first, second] = threads.all;
+    const restarted = new Promise((resolve) => threads.onRestart(resolve));
+    await crash(first);
+    await restarted;
+    await crash(second);
+    const socket = dialTls();
+    expect(await ask(socket)).toBe('HTTP/1.1 200 OK');
+    expect(server.listening).toBe(false);
+    socket.destroy();
     await isQuiet();
   });
 });
