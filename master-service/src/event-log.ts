@@ -40,6 +40,7 @@ export function createEventLog(log: Logger, nowMs: () => number): EmitEvent {
     'depot-proved': (event) =>
       event.isRenewed ? quiet(event) : log.info(fieldsOf(event), 'depot proved its address'),
     'depot-not-proved': (event) => warnSeldom(event, 'depot did not prove its address', event.depot),
+    'depot-not-asked': (event) => warnSeldom(event, ERRORS[event.code].message, event.code),
     'depot-refused': (event) =>
       // A depot that is not known registers at once.
       event.code === 'depot-unknown'

@@ -82,6 +82,13 @@ export type MasterEvent =
       readonly code: ErrorCode;
       readonly detail: string | undefined;
     }
+  /** This master could not ask a depot, for want of something of its own: nothing is known of the depot by that. */
+  | {
+      readonly type: 'depot-not-asked';
+      readonly depot: string;
+      readonly code: ErrorCode;
+      readonly detail: string | undefined;
+    }
   /** A depot was not there when it was asked; it counts as lost until it is heard again. */
   | { readonly type: 'depot-down'; readonly depot: string }
   /** A depot cannot connect to another one, which answers the master. */

@@ -649,6 +649,18 @@ export const ERRORS = {
     false,
     "This machine does not have the address to listen on: give one of its own, or '::' or 0.0.0.0 for all of them (listen.host).",
   ),
+  'descriptors-out': entry(
+    0,
+    'depot',
+    true,
+    'The service, or its machine, has as many connections and files open as it may, so nobody is judged by what fails for that: give it more descriptors (LimitNOFILE), or lower its limits.',
+  ),
+  'no-way-out': entry(
+    0,
+    'depot',
+    true,
+    "Nobody could be reached there for want of something on this side, so nobody is judged by it: look at this machine's routes, name servers, ports and memory.",
+  ),
   'fact-malformed': entry(
     0,
     'master',

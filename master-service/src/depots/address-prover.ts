@@ -1,5 +1,5 @@
 import { type Result, refuse } from '@longhaul/shared';
-import type { DepotSources } from '@longhaul/shared/service';
+import { couldReachNobody, type DepotSources, ownFaultCode } from '@longhaul/shared/service';
 import type { EmitEvent } from '../events.ts';
 import type { ProvedPlace } from './address-proof.ts';
 import type { AskDepot } from './ask-depot.ts';
@@ -63,6 +63,13 @@ export class AddressProver {
     const { registry, ask, sources, now, emit } = this.#init;
     const outcome = await ask(record);
     const depot = record.id;
+    if (!outcome.ok && couldReachNobody(outcome.error)) {
+      // The next heartbeat has it asked again. A family that this master lacks is another thing: it lasts, and
+      // who sets the depot up has to know.
+      const { detail } = outcome.error;
+      emit({ type: 'depot-not-asked', depot, code: ownFaultCode(outcome.error), detail });
+      return;
+    }
     const before = registry.view(depot, now())?.state;
     await registry.noteProof(record, outcome, now());
     if (!outcome.ok) {

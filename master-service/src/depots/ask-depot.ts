@@ -23,7 +23,14 @@ import {
   refuse,
   refuseOverlayAddress,
 } from '@longhaul/shared';
-import { awaitAnswer, HostsFile, hostsPath, parseJson, verifierFor } from '@longhaul/shared/service';
+import {
+  awaitAnswer,
+  HostsFile,
+  hostsPath,
+  parseJson,
+  tellingFailure,
+  verifierFor,
+} from '@longhaul/shared/service';
 import type { Signer } from '../keys/key-ring.ts';
 import type { ProvedPlace } from './address-proof.ts';
 import type { DepotRecord } from './depot-store.ts';
@@ -84,8 +91,8 @@ export function createAskDepot(init: AskDepotInit): AskDepot {
     const asked = permitted.slice(0, MAX_ADDRESSES);
     const answers = await Promise.all(asked.map((address) => askAt(depot, address, init, signal)));
     const proved = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-    const failed = answers.find((answer) => !answer.ok);
-    if (failed && proved.length === 0) return failed;
+    const failed = tellingFailure(answers.flatMap((answer) => (answer.ok ? [] : [answer.error])));
+    if (failed && proved.length === 0) return { ok: false, error: failed };
     const onlyFamily = onlyFamilyOf(host, looked.value, new Map(asked.map((one, at) => [one, answers[at]])));
     return ok({ addresses: proved, ...(onlyFamily ? { onlyFamily } : {}) });
   };
@@ -106,17 +113,14 @@ async function lookUp(host: string, signal: AbortSignal): Promise<Result<FoundAd
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   signal.removeEventListener('abort', cancel);
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-  const reasons = answers.flatMap((answer) =>
-    answer.status === 'rejected' ? [reasonOf(answer.reason)] : [],
+  const failures = answers.flatMap((answer): unknown[] =>
+    answer.status === 'rejected' && !NOTHING.has(reasonOf(answer.reason)) ? [answer.reason] : [],
   );
-  const failed = reasons.find((reason) => !NOTHING.has(reason));
-  if (found.length > 0) return ok({ addresses: found, isAll: failed === undefined });
-  return refuse(
-    'depot-unreachable',
-    failed === undefined
-      ? `${host} has no address`
-      : `no name server has told the address of ${host} (${failed})`,
-  );
+  if (found.length > 0) return ok({ addresses: found, isAll: failures.length === 0 });
+  if (failures.length === 0) return refuse('depot-unreachable', `${host} has no address`);
+  const cause = tellingFailure(failures);
+  const detail = `no name server has told the address of ${host} (${reasonOf(cause)})`;
+  return { ok: false, error: new LonghaulError('depot-unreachable', { detail, cause }) };
 }
 
 async function askAt(

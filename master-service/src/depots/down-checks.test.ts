@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { ok, type Result, refuse } from '@longhaul/shared';
+import { LonghaulError, ok, type Result, refuse } from '@longhaul/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rawGet } from '../testing/raw-request.ts';
 import { startMaster, TEST_LINKS, type TestMaster } from '../testing/start-master.ts';
@@ -176,6 +176,26 @@ describe('a neighbour’s word that a depot cannot be reached', () => {
     expect(await legs()).toBe(true);
     master.clock.advance(2);
     expect(await legs()).toBe(false);
+  });
+
+  test.each([
+    ['EMFILE', 'descriptors-out'],
+    ['ENETUNREACH', 'no-way-out'],
+  ])('takes out no depot that its master could not ask for want of its own (%s)', async (reason, code) => {
+    const cause = Object.assign(new Error(reason), { code: reason });
+    const { slow, answer } = await startSlowMaster(() => ({
+      ok: false,
+      error: new LonghaulError('depot-unreachable', { detail: 'there', cause }),
+    }));
+    const [, second] = await registerDepots(slow, 'd1', 'd2');
+    gone.add('d1');
+    await second?.heartbeat(slow, { unreached: ['d1'] });
+    answer();
+    await expect
+      .poll(() => slow.events)
+      .toContainEqual({ type: 'depot-not-asked', depot: 'd1', code, detail: 'there' });
+    expect(await stateOf('d1', slow)).toBe('up');
+    await slow.master.close();
   });
 
   test('says nothing of a depot that was heard after it was asked', async () => {

@@ -1,4 +1,4 @@
-import { Checks } from '@longhaul/shared/service';
+import { Checks, isOwnFault, ownFaultCode } from '@longhaul/shared/service';
 import type { EmitEvent } from '../events.ts';
 import type { AskDepot } from './ask-depot.ts';
 import type { DepotRegistry } from './depot-registry.ts';
@@ -25,7 +25,7 @@ interface DownChecksInit {
 /**
  * Finds out at once that a depot is gone, where something speaks for it: its connection to this master has
  * broken, a neighbour could not reach it, or a client comes back. None of them is believed: the depot itself
- * is asked, and what answers is there.
+ * is asked, and what answers is there. Where this master could ask nobody, nothing is found out.
  */
 export class DownChecks {
   readonly #init: DownChecksInit;
@@ -77,7 +77,10 @@ export class DownChecks {
         for (const by of saidBy) onUnreached(by, id, now());
         return;
       }
-      if (registry.noteDown(record, askedAtMs, now())) emit({ type: 'depot-down', depot: id });
+      if (isOwnFault(answer.error)) {
+        const { detail } = answer.error;
+        emit({ type: 'depot-not-asked', depot: id, code: ownFaultCode(answer.error), detail });
+      } else if (registry.noteDown(record, askedAtMs, now())) emit({ type: 'depot-down', depot: id });
     } catch (error) {
       emit({ type: 'failed', error });
     } finally {

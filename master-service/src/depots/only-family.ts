@@ -1,16 +1,5 @@
-import {
-  type AddressFamily,
-  isAddressLiteral,
-  type LonghaulError,
-  publicFamily,
-  type Result,
-} from '@longhaul/shared';
-
-/**
- * What the system says where this machine has no way out by a family, or may not use it: that says nothing of
- * the depot.
- */
-const NO_WAY_OUT = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EACCES', 'EPERM']);
+import { type AddressFamily, isAddressLiteral, publicFamily, type Result } from '@longhaul/shared';
+import { isOwnFault } from '@longhaul/shared/service';
 
 /** The addresses of a depot's host. */
 export interface FoundAddresses {
@@ -38,8 +27,4 @@ export function onlyFamilyOf(
 /** Whether an address was asked, and it is not this machine that could not. */
 function isInVain(answer: Result<string> | undefined): boolean {
   return answer !== undefined && !answer.ok && !isOwnFault(answer.error);
-}
-
-function isOwnFault({ cause }: LonghaulError): boolean {
-  return cause instanceof Error && 'code' in cause && NO_WAY_OUT.has(String(cause.code));
 }

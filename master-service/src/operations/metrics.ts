@@ -197,6 +197,11 @@ function addDepotMetrics(registers: Registry[], depotStates: Gauges['depotStates
   const proofs = counter('address_proofs_total', 'Depots asked to prove their address, by outcome', [
     'outcome',
   ]);
+  const notAsked = counter(
+    'depots_not_asked_total',
+    'Depots that could not be asked for want of something of this master, by code',
+    ['code'],
+  );
   const downs = counter('depots_down_total', 'Depots that were not there when they were asked', []);
   const unreached = counter(
     'depots_unreached_total',
@@ -210,6 +215,7 @@ function addDepotMetrics(registers: Registry[], depotStates: Gauges['depotStates
     'measurements-ignored': () => ignored.inc(),
     'depot-proved': () => proofs.inc({ outcome: 'proved' }),
     'depot-not-proved': ({ code }) => proofs.inc({ outcome: code }),
+    'depot-not-asked': ({ code }) => notAsked.inc({ code }),
     'depot-down': () => downs.inc(),
     'depot-unreached': () => unreached.inc(),
   } satisfies Partial<Counters>;
