@@ -1,7 +1,13 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type DepotEntry, depotBaseUrl, originHref } from '@longhaul/shared';
-import { authorityOf, DepotSources, FailedChecks, type StateFolder } from '@longhaul/shared/service';
+import {
+  authorityOf,
+  DepotSources,
+  FailedChecks,
+  hasDescriptorLeft,
+  type StateFolder,
+} from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
 import { AddressChallenges } from './directory/address-challenges.ts';
@@ -63,7 +69,11 @@ export function createOverlayMember(init: OverlayMemberInit) {
   const addresses = new OverlayAddresses(resolve, nowMs);
   const sources = new DepotSources();
   const trust = new Trust(init.trustedAuthorities, init.tlsEnding);
-  const originReach = new OriginReach({ report: () => void membership.tell(), steadyMs: init.steadyMs });
+  const originReach = new OriginReach({
+    report: () => void membership.tell(),
+    hasDescriptor: hasDescriptorLeft,
+    steadyMs: init.steadyMs,
+  });
   const dialAny = createDial({
     sockets,
     resolve,

@@ -1,7 +1,9 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { LonghaulError, MAX_ORIGINS_TRIED } from '@longhaul/shared';
 import { describe, expect, test } from 'vitest';
+import { lookUp } from '../names/look-up.ts';
 import type { Dial, Dialled, DialTarget } from '../sockets/dial.ts';
 import { OriginReach } from './origin-reach.ts';
 
@@ -17,7 +19,12 @@ function start() {
   const sockets: Socket[] = [];
   let takesMs = 0;
   let reports = 0;
-  const reach = new OriginReach({ report: () => (reports += 1), steadyMs: () => nowMs });
+  const room = { isLeft: true };
+  const reach = new OriginReach({
+    report: () => (reports += 1),
+    hasDescriptor: () => room.isLeft,
+    steadyMs: () => nowMs,
+  });
   const dial: Dial = reach.watch(async (): Promise<Dialled> => {
     nowMs += takesMs;
     if (outcome !== REACHED) throw outcome;
@@ -27,6 +34,7 @@ function start() {
   });
   return {
     reach,
+    room,
     reports: () => reports,
     pass: (ms: number) => {
       nowMs += ms;
@@ -121,6 +129,34 @@ describe('what a depot tells of origins', () => {
     await dial(failure('resolver-busy'));
     await dial(failure('next-depot-unreachable'), { target: { ...TARGET, purpose: 'depot' } });
     expect(reach.untold()).toEqual([]);
+  });
+
+  test('names one whose name servers cannot be asked, but not where descriptors were lacking lately', async () => {
+    const { reach, dial, room, pass } = start();
+    const nobody = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(nobody, 'listening');
+    const server = `127.0.0.1:${nobody.address().port}`;
+    nobody.close();
+    await once(nobody, 'close');
+    // Node says the same where the socket to the name server cannot be opened.
+    const cause: unknown = await lookUp(ORIGIN.host, [server], new AbortController().signal).catch(
+      (reason: unknown) => reason,
+    );
+    expect(cause).toMatchObject({ code: 'ECONNREFUSED' });
+    const unasked = failure('origin-unresolvable', cause);
+    room.isLeft = false;
+    await dial(unasked);
+    room.isLeft = true;
+    pass(9_999);
+    await dial(unasked);
+    pass(1);
+    await dial(failure('origin-unreachable', errno('EMFILE')));
+    pass(9_999);
+    await dial(unasked);
+    expect(reach.untold()).toEqual([]);
+    pass(1);
+    await dial(unasked);
+    expect(reach.untold()).toEqual([AWAY]);
   });
 
   test('names one that has addresses only of a family that it lacks itself', async () => {

@@ -1,6 +1,6 @@
-import { isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { LonghaulError, MAX_ORIGINS_TRIED, type OriginReach as Told } from '@longhaul/shared';
-import { LruMap } from '@longhaul/shared/service';
+import { couldReachNobody, isOutOfDescriptors, isUnasked, LruMap } from '@longhaul/shared/service';
 import type { Dial } from '../sockets/dial.ts';
 
 /**
@@ -15,6 +15,8 @@ const MOST_REACHED = 2_000;
  * its SYN three times by then (RFC 6298, section 2). Whoever asks may have less patience than this depot.
  */
 const SILENT_MS = 3_500;
+/** Where descriptors come and go, one that is free now says nothing of a moment ago. */
+const OUT_LATELY_MS = 10_000;
 /** What was said is not said at once again before: more names fail where somebody asks for many. */
 const SAY_AGAIN_MS = 2_000;
 /** Origins that masters were told of as not reached, and hear of when they are: what they do not hear lapses. */
@@ -27,12 +29,12 @@ const NO_WAY: ReadonlySet<string> = new Set([
   'origin-timeout',
   'address-not-allowed',
 ]);
-/** What the kernel says where this depot has no room for a connection to anybody. */
-const NO_ROOM: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN']);
 
 interface OriginReachInit {
   /** Tells the master now. */
   readonly report: () => void;
+  /** Whether this process can have another descriptor now. */
+  readonly hasDescriptor: () => boolean;
   /** Milliseconds by a clock that is never set. */
   readonly steadyMs: () => number;
 }
@@ -51,6 +53,8 @@ export class OriginReach {
   /** Until the master has answered. */
   readonly #untold = new Map<string, Told>();
   #saidMs = Number.NEGATIVE_INFINITY;
+  /** When a descriptor was lacking last. */
+  #outMs = Number.NEGATIVE_INFINITY;
 
   constructor(init: OriginReachInit) {
     this.#init = init;
@@ -68,7 +72,7 @@ export class OriginReach {
         return dialled;
       } catch (failure) {
         const isSilent = steadyMs() - startedMs >= SILENT_MS;
-        if (signal.aborted ? isSilent : isNoWay(failure)) this.#noteUnreached(target);
+        if (signal.aborted ? isSilent : this.#isNoWay(failure)) this.#noteUnreached(target);
         throw failure;
       }
     };
@@ -94,6 +98,19 @@ export class OriginReach {
   /** Takes note that a master has answered to that. */
   noteTold(told: readonly Told[]): void {
     for (const one of told) if (this.#untold.get(keyOf(one)) === one) this.#untold.delete(keyOf(one));
+  }
+
+  /**
+   * Whether this depot has no way to an origin. It is the depot's own where it lacks a family or a resolver, and
+   * masters have to know; but not what would have kept it from anybody for that moment. A resolver that cannot
+   * be asked is what Node says of a lack of descriptors, too.
+   */
+  #isNoWay(failure: unknown): boolean {
+    const { hasDescriptor, steadyMs } = this.#init;
+    if (!(failure instanceof LonghaulError) || !NO_WAY.has(failure.code)) return false;
+    const mayBeOut = isUnasked(failure);
+    if (isOutOfDescriptors(failure) || (mayBeOut && !hasDescriptor())) this.#outMs = steadyMs();
+    return mayBeOut ? steadyMs() - this.#outMs >= OUT_LATELY_MS : !couldReachNobody(failure);
   }
 
   #noteReached(origin: Place, socket: Socket): void {
@@ -131,18 +148,4 @@ type Place = Pick<Told, 'host' | 'port'>;
 
 function keyOf({ host, port }: Place): string {
   return `${host}:${port}`;
-}
-
-function isNoWay(failure: unknown): boolean {
-  if (!(failure instanceof LonghaulError) || !NO_WAY.has(failure.code)) return false;
-  const { cause } = failure;
-  return !(cause instanceof Error && 'code' in cause && (NO_ROOM.has(cause.code) || hasNoPort(cause)));
-}
-
-/**
- * Whether all own ports are used up towards an address. By IPv6 the kernel says the same where this depot has
- * no address of that family at all, which is what masters have to know.
- */
-function hasNoPort(cause: Error & { readonly code?: unknown; readonly address?: unknown }): boolean {
-  return cause.code === 'EADDRNOTAVAIL' && !isIPv6(String(cause.address));
 }

@@ -26,6 +26,8 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 interface World {
   /** Addresses that never answer. */
   readonly silent?: readonly string[];
+  /** Addresses at which an attempt fails at once, by what the system says. */
+  readonly failing?: Readonly<Record<string, string>>;
   /** The first attempt is not answered, wherever it goes. */
   readonly losesFirst?: boolean;
   /** Addresses at which somebody else stands than was asked for. */
@@ -37,16 +39,25 @@ interface World {
 
 /** A dial function, and the sockets it made, by address and in order. */
 function dialIn(addresses: readonly string[], world: World = {}) {
-  const { silent = [], losesFirst = false, elsewhere = {}, allow = true, connectTimeoutMs = 5000 } = world;
+  const {
+    silent = [],
+    losesFirst = false,
+    failing = {},
+    elsewhere = {},
+    allow = true,
+    connectTimeoutMs = 5000,
+  } = world;
   const node = createNodeLegSockets(DEFAULT_LEG_TABLE);
   const made: [address: string, socket: Socket][] = [];
   const counted: Socket[] = [];
   const sockets: LegSockets = {
     ...node,
     connect: (legClass, address, at) => {
-      const isLost = silent.includes(address) || (losesFirst && made.length === 0);
+      const code = failing[address];
+      const isLost = code !== undefined || silent.includes(address) || (losesFirst && made.length === 0);
       const socket = isLost ? new Socket() : node.connect(legClass, elsewhere[address] ?? address, at);
       made.push([address, socket]);
+      if (code !== undefined) socket.destroy(Object.assign(new Error(code), { code }));
       return socket;
     },
     noteConnected: (_, socket) => counted.push(socket),
@@ -250,6 +261,20 @@ describe('a name with several addresses', () => {
 });
 
 describe('dialling a depot', () => {
+  test.each([
+    ['by what came of its addresses, where this depot has one family alone', 'ENETUNREACH', 'EHOSTUNREACH'],
+    ['by what one could not be tried for', 'EMFILE', 'EMFILE'],
+  ])('tells %s', async (_, here, told) => {
+    const [v4, v6] = [ANSWERS, 'fd00::1'];
+    for (const addresses of [
+      [v4, v6],
+      [v6, v4],
+    ])
+      await expect(
+        dialIn(addresses, { failing: { [v4]: 'EHOSTUNREACH', [v6]: here } }).dial({ purpose: 'depot' }),
+      ).rejects.toMatchObject({ code: 'next-depot-unreachable', cause: { code: told } });
+  });
+
   test('connects where the overlay may be, on any port', async () => {
     const { socket } = await dialIn([ANSWERS]).dial({ purpose: 'depot' });
     expect(socket.remoteAddress).toBe('127.0.0.1');

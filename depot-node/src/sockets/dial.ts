@@ -7,6 +7,7 @@ import {
   refuseAddress,
   refuseOverlayAddress,
 } from '@longhaul/shared';
+import { tellingFailure } from '@longhaul/shared/service';
 import type { DownloadAsker } from '../names/look-up-room.ts';
 import type { Resolve } from '../names/resolver.ts';
 import { LinkedAbort } from '../racing/linked-abort.ts';
@@ -186,7 +187,8 @@ function failureOf(
   isLate: boolean,
 ): LonghaulError {
   const failures = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
-  const cause: unknown = failures.findLast((failure) => !(failure instanceof LonghaulError));
+  const met = failures.filter((failure) => !(failure instanceof LonghaulError));
+  const cause: unknown = tellingFailure(met.toReversed());
   if (cause === undefined) return new LonghaulError('address-not-allowed', { detail: host });
   const { timeout, unreachable } = FAILURES[purpose];
   const code = isLate || isTimeout(cause) ? timeout : unreachable;

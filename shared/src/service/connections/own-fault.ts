@@ -26,6 +26,12 @@ interface SystemFailure extends Error {
   readonly address?: unknown;
 }
 
+/** Whether a name could not be looked up because no name server could be asked. */
+export function isUnasked(failure: unknown): boolean {
+  const { code, syscall } = systemFailure(failure) ?? {};
+  return String(syscall).startsWith('query') && NO_NAME_SERVER.has(code);
+}
+
 /** Whether something failed, or was caused by what did, because no further descriptor could be had. */
 export function isOutOfDescriptors(failure: unknown): boolean {
   return NO_DESCRIPTOR.has(systemFailure(failure)?.code);
@@ -38,9 +44,8 @@ export function isOutOfDescriptors(failure: unknown): boolean {
 export function couldReachNobody(failure: unknown): boolean {
   const found = systemFailure(failure);
   if (!found) return false;
-  const { code, syscall, address } = found;
-  if (NO_DESCRIPTOR.has(code) || NO_ROOM.has(code)) return true;
-  if (String(syscall).startsWith('query')) return NO_NAME_SERVER.has(code);
+  const { code, address } = found;
+  if (NO_DESCRIPTOR.has(code) || NO_ROOM.has(code) || isUnasked(failure)) return true;
   // By IPv4 all ports towards the address are in use; by IPv6 the same is said where there is no own address.
   return code === 'EADDRNOTAVAIL' && !isIPv6(String(address));
 }
