@@ -114,6 +114,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
       observe({ type: 'directory', depots: answer.depots.length });
     },
     onHeard: init.onHeard,
+    onBack: () => neighbours.lookAgain(),
     onState: (newState) => observe({ type: 'membership', ...newState }),
     onFailure: (failure) => observe({ type: 'master-lost', code: failure.code, detail: failure.detail }),
     nowMs,
@@ -164,6 +165,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     findDepot: (id) => directory.depot(id),
     probe: probeDepot,
     onUnreached: (id) => void membership.noteUnreached(id),
+    steadyMs: init.steadyMs,
   });
 
   return {

@@ -17,6 +17,8 @@ let nowMs: number;
 let steadyMs: number;
 let failures: ErrorCode[];
 let states: MembershipState[];
+/** How often it was said that what was not reached is doubtful, and that a master is there again. */
+let told: { doubts: number; backs: number };
 let keepDirectory: () => Promise<void>;
 let isKeyRotated: boolean;
 let entryGroup: ToldEntryGroup | undefined;
@@ -27,6 +29,7 @@ beforeEach(async () => {
   steadyMs = 0;
   failures = [];
   states = [];
+  told = { doubts: 0, backs: 0 };
   keepDirectory = async () => {};
   isKeyRotated = false;
   entryGroup = undefined;
@@ -65,9 +68,10 @@ function memberWith(enrolmentSecret: string): Membership {
     takeLinkReports: () => [],
     takeClientReports: () => [],
     takeOriginReports: () => [],
-    originReach: { untold: () => [], noteTold: () => {} },
+    originReach: { untold: () => [], noteTold: () => {}, doubt: () => (told.doubts += 1) },
     onDirectory: () => keepDirectory(),
     onHeard: () => {},
+    onBack: () => (told.backs += 1),
     onFailure: ({ code }) => failures.push(code),
     onState: (state) => states.push(state),
     nowMs: () => nowMs,
@@ -224,6 +228,26 @@ describe('a depot that cannot be reached', () => {
     await membership.beat();
     expect(words()).toEqual([{ unreached: ['d2'] }, { unreached: ['d2'] }]);
   });
+});
+
+test('what was not reached while no master was, either, is told to none, but looked at again', async () => {
+  await membership.start();
+  master.beforeAnswer = async () => master.breakConnections();
+  await membership.noteUnreached('d2');
+  expect([failures, told]).toEqual([['master-unreachable'], { doubts: 0, backs: 0 }]);
+  const before = heartbeats().length;
+  master.beforeAnswer = async () => {};
+  await membership.noteUnreached('d3');
+  expect(told.backs).toBe(1);
+  expect(told.doubts).toBeGreaterThan(0);
+  nowMs += 3000;
+  await membership.noteUnreached('d4');
+  expect(
+    heartbeats()
+      .slice(before)
+      .map(({ unreached }) => unreached),
+  ).toEqual([undefined, ['d4']]);
+  expect(told.backs, 'it was there').toBe(1);
 });
 
 describe('how a depot stands with its master', () => {

@@ -85,10 +85,14 @@ interface MembershipComponents {
     readonly untold: () => readonly OriginReach[];
     /** Called with what a master has answered to. */
     readonly noteTold: (told: readonly OriginReach[]) => void;
+    /** Called where what could not be reached may be this depot's own fault. */
+    readonly doubt: () => void;
   };
   readonly onDirectory: (directory: Directory) => Promise<void>;
   /** Called after each heartbeat that was answered, with what the master asks to be measured. */
   readonly onHeard: (orders: MasterOrders) => void;
+  /** Called when a master has answered that no master had before. */
+  readonly onBack: () => void;
   readonly onFailure: (failure: LonghaulError) => void;
   /** Called when the state, or the code of its problem, has changed. */
   readonly onState: (state: MembershipState) => void;
@@ -112,6 +116,8 @@ export class Membership {
   #isGroupSame = true;
   #draining = false;
   #stopped = false;
+  /** Whether no master could be reached at the last try: this depot's own network may be away. */
+  #isAlone = false;
   readonly #lastRefetchMs = {
     key: Number.NEGATIVE_INFINITY,
     depot: Number.NEGATIVE_INFINITY,
@@ -267,6 +273,7 @@ export class Membership {
 
   async #exchange(): Promise<void> {
     try {
+      if (this.#isAlone) this.#doubt();
       if (!this.#registered) await this.#register();
       const isRepeated = this.#measurements.isUnanswered;
       await this.#heartbeat().catch(async (failure: unknown) => {
@@ -278,15 +285,29 @@ export class Membership {
       });
       // What has come since waited for the answer.
       if (isRepeated) await this.#heartbeat();
+      if (this.#isAlone) this.#comeBack();
     } catch (thrown) {
       const failure = this.#explain(toFailure(thrown));
       // A report that the master does not take must not keep this depot from being heard.
       if (failure.code === 'bad-request') this.#measurements.noteAnswered();
       // Another key may be registered by now: the next beat finds out.
       if (failure.code === 'depot-signature-wrong') this.#registered = false;
+      this.#isAlone ||= failure.code === 'master-unreachable';
       this.#components.onFailure(failure);
       this.#stand({ isMember: this.#outlives(failure), problem: problemOf(failure) });
     }
+  }
+
+  /** Forgets what could not be reached while no master could, either. It is looked at again. */
+  #doubt(): void {
+    this.#unreached.clear();
+    this.#components.originReach.doubt();
+  }
+
+  #comeBack(): void {
+    this.#isAlone = false;
+    this.#doubt();
+    this.#components.onBack();
   }
 
   /** The same failure, with what its operator is to do where that is not what its code says. */

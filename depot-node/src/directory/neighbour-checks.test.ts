@@ -1,4 +1,4 @@
-import type { DepotEntry, HeartbeatRequest } from '@longhaul/shared';
+import { type DepotEntry, type HeartbeatRequest, LonghaulError } from '@longhaul/shared';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { fetchRaw } from '../testing/fetch-raw.ts';
 import { startTestOverlay, type TestOverlay } from '../testing/overlay.ts';
@@ -64,6 +64,7 @@ test('a neighbour that is not there is looked at again, less and less often, unt
       if (!isThere) throw new Error('not there');
     },
     onUnreached: () => unreached.push(Date.now()),
+    steadyMs: Date.now,
   });
   const began = Date.now();
   checks.suspect('d2');
@@ -85,4 +86,81 @@ test('a neighbour that is not there is looked at again, less and less often, unt
   await vi.advanceTimersByTimeAsync(600_000);
   expect(looks, 'it has left the overlay').toHaveLength(12);
   checks.close();
+});
+
+/** Checks of neighbours by a clock that is moved, whose looks end as is said; gives seconds since the start. */
+function watchNeighbours() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const began = Date.now();
+  const seconds = () => (Date.now() - began) / 1000;
+  const world = { looks: [] as number[], ids: new Set<string>(), unreached: [] as number[], ends: 'there' };
+  const d2 = { ...overlay.master.depots.get('d2'), state: 'up' } as DepotEntry;
+  const checks = new NeighbourChecks({
+    findDepot: (id) => ({ ...d2, id }),
+    probe: async ({ id }) => {
+      world.looks.push(seconds());
+      world.ids.add(id);
+      const cause = Object.assign(new Error(world.ends), { code: world.ends });
+      if (world.ends !== 'there') throw new LonghaulError('next-depot-unreachable', { cause });
+    },
+    onUnreached: () => world.unreached.push(seconds()),
+    steadyMs: Date.now,
+  });
+  onTestFinished(() => checks.close());
+  return { world, checks };
+}
+
+test('a neighbour is not said to be gone for want of descriptors, however long, but looked at until it is known', async () => {
+  const { world, checks } = watchNeighbours();
+  world.ends = 'EMFILE';
+  checks.suspect('d2');
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(world.looks).toHaveLength(31);
+  expect(world.unreached).toEqual([]);
+  world.ends = 'ECONNREFUSED';
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(world.unreached).toEqual([62]);
+  world.ends = 'there';
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(world.looks, 'it is there').toHaveLength(33);
+});
+
+test('a neighbour to which there is no route is told of only where that lasts, as for a family that a depot lacks', async () => {
+  const { world, checks } = watchNeighbours();
+  world.ends = 'ENETUNREACH';
+  checks.suspect('d2');
+  await vi.advanceTimersByTimeAsync(14_000);
+  world.ends = 'there';
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(world.unreached).toEqual([]);
+  world.ends = 'ENETUNREACH';
+  checks.suspect('d2');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(world.unreached[0]).toBe(33);
+});
+
+test('neighbours that are away are looked at again at once when a master is there again', async () => {
+  const { world, checks } = watchNeighbours();
+  world.ends = 'ETIMEDOUT';
+  checks.suspect('d2');
+  await vi.advanceTimersByTimeAsync(70_000);
+  expect(world.looks.at(-1)).toBe(62);
+  checks.lookAgain();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(world.looks.slice(-3)).toEqual([62, 70, 72]);
+});
+
+test('none of many neighbours that are away is forgotten, although only some are looked at in the same while', async () => {
+  const { world, checks } = watchNeighbours();
+  world.ends = 'ETIMEDOUT';
+  for (const half of [0, 20]) {
+    for (let number = half; number < half + 20; number += 1) checks.suspect(`d${number}`);
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  await vi.advanceTimersByTimeAsync(70_000);
+  world.ids.clear();
+  checks.lookAgain();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(world.ids.size).toBe(40);
 });

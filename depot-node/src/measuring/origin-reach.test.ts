@@ -131,6 +131,18 @@ describe('what a depot tells of origins', () => {
     expect(reach.untold()).toEqual([]);
   });
 
+  test('names none any more that it has not told of when its own network turns out to be away, but the next time', async () => {
+    const { reach, dial } = start();
+    const other = { host: 'other.test', port: 443 };
+    await dial(failure('origin-timeout'), { target: { ...TARGET, ...other } });
+    await dial(REACHED, { target: { ...TARGET, ...other } });
+    await dial(failure('origin-timeout'));
+    reach.doubt();
+    expect(reach.untold()).toEqual([{ ...other, isReached: true }]);
+    await dial(failure('origin-timeout'));
+    expect(reach.untold()).toContainEqual(AWAY);
+  });
+
   test('names one whose name servers cannot be asked, but not where descriptors were lacking lately', async () => {
     const { reach, dial, room, pass } = start();
     const nobody = createSocket('udp4').bind(0, '127.0.0.1');

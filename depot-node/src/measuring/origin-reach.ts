@@ -100,6 +100,11 @@ export class OriginReach {
     for (const one of told) if (this.#untold.get(keyOf(one)) === one) this.#untold.delete(keyOf(one));
   }
 
+  /** Forgets what was not reached and is untold: it may have been for this depot's own trouble. The next try tells. */
+  doubt(): void {
+    for (const [key, { isReached }] of this.#untold) if (!isReached) this.#untold.delete(key);
+  }
+
   /**
    * Whether this depot has no way to an origin. It is the depot's own where it lacks a family or a resolver, and
    * masters have to know; but not what would have kept it from anybody for that moment. A resolver that cannot

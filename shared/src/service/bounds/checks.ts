@@ -22,15 +22,20 @@ export class Checks {
     this.#init = init;
   }
 
-  /** Has a thing looked at now, or after the pause that follows the last look. */
-  ask(id: string): void {
+  /**
+   * Has a thing looked at now, or after the pause that follows the last look. `false` where it is not, because
+   * so many are.
+   */
+  ask(id: string): boolean {
     const known = this.#things.get(id);
     if (known) known.isAsked = true;
-    else if (!this.#isClosed && this.#things.size < this.#init.most) {
+    else {
+      if (this.#isClosed || this.#things.size >= this.#init.most) return false;
       const thing = { isAsked: true };
       this.#things.set(id, thing);
       this.#look(id, thing);
     }
+    return true;
   }
 
   /** Nothing is looked at any more. */
