@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { formatAuthority, LonghaulError, ok } from '@longhaul/shared';
-import { asListenFailure, ConnectionLimiter, type StateFolder } from '@longhaul/shared/service';
+import {
+  asListenFailure,
+  ConnectionLimiter,
+  type StateFolder,
+  watchDescriptors,
+} from '@longhaul/shared/service';
 import type { DepotConfig } from './config.ts';
 import type { DepotMaterial } from './config-file.ts';
 import { createDataPaths } from './data-paths.ts';
@@ -19,7 +24,7 @@ import { createUplinkLoad } from './measuring/uplink-load.ts';
 import { createMetrics } from './metrics.ts';
 import { createOverlayMember } from './overlay-member.ts';
 import type { DataPlane } from './plane/data-plane.ts';
-import type { Observe } from './plane/events.ts';
+import { DESCRIPTORS_OUT, type Observe } from './plane/events.ts';
 import { createRelay } from './relay/choose-plane.ts';
 import { resetOnClose } from './relay/prepare-ends.ts';
 import type { SplicePlane } from './relay/splice-plane.ts';
@@ -248,10 +253,12 @@ export function createDepot(init: DepotInit): Depot {
   });
 
   const kept = new KeptConnections(server);
+  const endWatch = watchDescriptors(() => observe(DESCRIPTORS_OUT));
   let closed: Promise<void> | undefined;
   let grace: NodeJS.Timeout | undefined;
   const closeAll = async () => {
     closing = true;
+    endWatch();
     member.membership.stop();
     paths.close();
     member.neighbours.close();

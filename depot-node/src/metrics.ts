@@ -75,6 +75,11 @@ export function createMetrics(gauges: Gauges) {
     labelNames: ['code'],
     registers,
   });
+  const descriptorsOut = new Counter({
+    name: 'longhaul_depot_descriptors_out_total',
+    help: 'Looks, one each five seconds, and connections to be made that found no further descriptor to be had',
+    registers,
+  });
   const chainFailures = new Counter({
     name: 'longhaul_depot_chain_failures_total',
     help: 'Chains that could not be set up and were replaced, by error code',
@@ -227,6 +232,7 @@ export function createMetrics(gauges: Gauges) {
       handoverBytes.inc(bytes);
     },
     'connection-refused': ({ bound, times = 1 }) => connections.inc({ bound }, times),
+    'descriptors-out': () => descriptorsOut.inc(),
     refusal: ({ code }) => refusals.inc({ code }),
     flow: ({ plane }) => flows.inc({ plane }),
     leg: ({ start }) => legs.inc({ start }),

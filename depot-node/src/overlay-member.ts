@@ -25,7 +25,7 @@ import { ProofChecker, ProofMaker } from './legs/caller-proof.ts';
 import { PairMacs } from './legs/pair-macs.ts';
 import { OriginReach } from './measuring/origin-reach.ts';
 import { createResolver } from './names/resolver.ts';
-import type { Observe } from './plane/events.ts';
+import { DESCRIPTORS_OUT, type Observe } from './plane/events.ts';
 import { createDial } from './sockets/dial.ts';
 import type { LegSockets } from './sockets/leg-sockets.ts';
 import { Trust } from './sockets/trust.ts';
@@ -81,6 +81,7 @@ export function createOverlayMember(init: OverlayMemberInit) {
     isOverlayAddress: (address, port) => addresses.includes(address, port),
     isOwnAddress: (address) => addresses.isOwn(address),
     connectTimeoutMs: config.timeouts.connectSeconds * 1000,
+    onOutOfDescriptors: () => observe(DESCRIPTORS_OUT),
   });
   const dial = originReach.watch(dialAny);
   const client = new MasterClient({

@@ -7,6 +7,7 @@ import {
   type LastSave,
   type StateFolder,
   type TlsMaterial,
+  watchDescriptors,
 } from '@longhaul/shared/service';
 import { createApi } from './api.ts';
 import { InProcessBus } from './bus/in-process-bus.ts';
@@ -315,6 +316,7 @@ export function createMaster(deps: MasterDeps): Master {
     },
   );
 
+  const endWatch = watchDescriptors(() => emit({ type: 'descriptors-out', code: 'descriptors-out' }));
   let hasSaved = false;
   const endServing = async () => {
     await server.close();
@@ -324,6 +326,7 @@ export function createMaster(deps: MasterDeps): Master {
     await knowledge.enrolment.save().catch((error: unknown) => emit({ type: 'failed', error }));
   };
   const end = async () => {
+    endWatch();
     health.close();
     downloads.close();
     // Much to write takes longer than to end what runs: the one goes on beside the other.

@@ -76,6 +76,7 @@ export function createEventLog(log: Logger, nowMs: () => number): EmitEvent {
       'the clock was set: the time before goes on until most depots say otherwise',
     ),
     'clock-set': line('warn', 'the time was set'),
+    'descriptors-out': (event) => warnSeldom(event, ERRORS[event.code].message),
     'connection-refused': (event) => warnSeldom(event, ERRORS['too-many-connections'].message, event.bound),
     'prefixes-loaded': line('info', 'prefixes loaded'),
     'prefixes-refused': (event) =>

@@ -95,6 +95,8 @@ export type MasterEvent =
   | { readonly type: 'depot-unreached'; readonly depot: string; readonly other: string }
   /** A depot cannot connect to an origin, and no chain to it ends there for a while. */
   | { readonly type: 'origin-unreached'; readonly depot: string; readonly host: string }
+  /** No further descriptor could be had: connections were closed at once, or not made. */
+  | { readonly type: 'descriptors-out'; readonly code: 'descriptors-out' }
   /** A connection was closed before it could bring a request. */
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
   /** A depot was told to probe an origin, or a client network may have no more of them probed. */

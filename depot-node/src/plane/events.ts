@@ -111,6 +111,8 @@ export type DepotEvent =
   | ({ readonly type: 'connection-refused' } & RefusedConnection)
   /** The system gives fewer descriptors than the configured limits need. */
   | { readonly type: 'descriptors-short'; readonly transfers: number; readonly connections: number }
+  /** No further descriptor could be had: connections were not taken, not made, or closed at once. */
+  | { readonly type: 'descriptors-out'; readonly code: 'descriptors-out' }
   | {
       readonly type: 'refusal';
       readonly code: ErrorCode;
@@ -147,5 +149,11 @@ export type DepotEvent =
   | { readonly type: 'master-lost'; readonly code: ErrorCode; readonly detail: string | undefined }
   /** How this depot stands with its master has changed; a problem is its operator's to solve. */
   | ({ readonly type: 'membership' } & MembershipState);
+
+/** Said where no further descriptor could be had. */
+export const DESCRIPTORS_OUT = {
+  type: 'descriptors-out',
+  code: 'descriptors-out',
+} as const satisfies DepotEvent;
 
 export type Observe = (event: DepotEvent) => void;

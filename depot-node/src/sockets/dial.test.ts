@@ -50,6 +50,7 @@ function dialIn(addresses: readonly string[], world: World = {}) {
   const node = createNodeLegSockets(DEFAULT_LEG_TABLE);
   const made: [address: string, socket: Socket][] = [];
   const counted: Socket[] = [];
+  const out = { times: 0 };
   const sockets: LegSockets = {
     ...node,
     connect: (legClass, address, at) => {
@@ -73,11 +74,13 @@ function dialIn(addresses: readonly string[], world: World = {}) {
     isOverlayAddress: (address) => address === OVERLAY,
     isOwnAddress: (address) => address === OWN,
     connectTimeoutMs,
+    onOutOfDescriptors: () => (out.times += 1),
     sockets,
   });
   return {
     made,
     counted,
+    out,
     dial: (target: Partial<DialTarget> = {}, signal = new AbortController().signal) =>
       dial({ purpose: 'origin', host: 'origin.test', port, ...target }, signal),
   };
@@ -132,6 +135,18 @@ describe('dialling an origin', () => {
       [ANSWERS, false],
     ]);
     socket.destroy();
+  });
+
+  test('says so when no descriptor is left for it, and only then', async () => {
+    for (const [code, times] of [
+      ['EMFILE', 1],
+      ['ENFILE', 1],
+      ['EHOSTUNREACH', 0],
+    ] as const) {
+      const { dial, out } = dialIn([ANSWERS], { failing: { [ANSWERS]: code } });
+      await expect(dial()).rejects.toMatchObject({ code: 'origin-unreachable' });
+      expect(out.times).toBe(times);
+    }
   });
 
   test('asks an address once that refuses', async () => {

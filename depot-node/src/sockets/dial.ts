@@ -7,7 +7,7 @@ import {
   refuseAddress,
   refuseOverlayAddress,
 } from '@longhaul/shared';
-import { tellingFailure } from '@longhaul/shared/service';
+import { isOutOfDescriptors, tellingFailure } from '@longhaul/shared/service';
 import type { DownloadAsker } from '../names/look-up-room.ts';
 import type { Resolve } from '../names/resolver.ts';
 import { LinkedAbort } from '../racing/linked-abort.ts';
@@ -49,6 +49,8 @@ interface DialComponents {
   /** Whether an address is this machine's: its services may grant more to those who come from itself. */
   readonly isOwnAddress?: (address: string) => boolean;
   readonly connectTimeoutMs: number;
+  /** Called where no descriptor was left for a connection. */
+  readonly onOutOfDescriptors?: () => void;
   /** Makes the sockets; without it they are Node's own. */
   readonly sockets?: LegSockets;
 }
@@ -157,7 +159,9 @@ export function createDial(components: DialComponents): Dial {
       discard: ({ socket }) => socket.destroy(),
     }).catch(async () => {
       signal.throwIfAborted();
-      throw failureOf(target, await Promise.allSettled(attempts), deadline.aborted);
+      const failure = failureOf(target, await Promise.allSettled(attempts), deadline.aborted);
+      if (isOutOfDescriptors(failure)) components.onOutOfDescriptors?.();
+      throw failure;
     });
     sockets.noteConnected(LEG_CLASSES[target.purpose], dialled.socket);
     return dialled;

@@ -133,6 +133,11 @@ function addRequestMetrics(
 ) {
   const counter = counterIn(registers);
   const refusals = counter('refusals_total', 'Refused requests, by code', ['code']);
+  const descriptorsOut = counter(
+    'descriptors_out_total',
+    'Looks, one each five seconds, that found no further descriptor to be had',
+    [],
+  );
   const failures = counter(
     'failures_total',
     'What failed inside, of requests and of what a master does by itself',
@@ -165,6 +170,7 @@ function addRequestMetrics(
   return {
     refused: ({ code }) => refusals.inc({ code }),
     failed: () => failures.inc(),
+    'descriptors-out': () => descriptorsOut.inc(),
     'connection-refused': ({ bound }) => connections.inc({ bound }),
   } satisfies Partial<Counters>;
 }

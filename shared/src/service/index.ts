@@ -11,6 +11,7 @@ export * from './bounds/seldom.ts';
 export * from './bounds/turn-quota.ts';
 export * from './connections/connection-limiter.ts';
 export * from './connections/depot-sources.ts';
+export * from './connections/descriptor-watch.ts';
 export * from './connections/descriptors-left.ts';
 export * from './connections/own-fault.ts';
 export * from './connections/unused-connections.ts';
