@@ -29,16 +29,15 @@ export function loadDepotFiles(configFile: string, started?: DepotConfig): Depot
   const { config, baseDir } = readConfigFile(configFile, readDepotConfig);
   const { public: dialled, listen, entryGroup } = started ?? config;
   const files = readNamedFiles(baseDir, ({ secret, tls, authorities }) => {
-    // Who asks for the group's name is answered with the depot's own certificate where there is no other one.
-    const ofGroup = config.entryGroup && (config.entryGroup.tls ?? config.tls);
-    const groupTls = tls('entryGroup.tls', ofGroup, entryGroup?.host);
+    // Who asks for the group's name is answered with the depot's own certificate where it runs with no other one.
+    if (entryGroup && !entryGroup.tls) tls('entryGroup.tls', config.tls, entryGroup.host);
     return {
       enrolmentSecret:
         config.master.enrolmentSecretFile &&
         secret('master.enrolmentSecretFile', config.master.enrolmentSecretFile),
       // What others dial.
       tls: tls('tls', config.tls, dialled?.host ?? listen.host),
-      groupTls: config.entryGroup?.tls && groupTls,
+      groupTls: tls('entryGroup.tls', config.entryGroup?.tls, entryGroup?.host),
       trustedAuthorities: authorities('trustedCaFiles', config.trustedCaFiles),
     };
   });

@@ -9,7 +9,9 @@ import type { Service } from './run-service.ts';
 import { configOf, testFolder } from './service-config.ts';
 import { startServiceBy } from './started-service.ts';
 
-const NAMES = ['localhost', '127.0.0.1'];
+const OWN_NAMES = ['localhost', '127.0.0.1'];
+/** With that of an entry group, for those that have one and no certificate for it alone. */
+const NAMES = [...OWN_NAMES, 'south.example'];
 const DAY_MS = 86_400_000;
 
 let ca: TestCa;
@@ -185,4 +187,21 @@ test('a depot that gets SIGHUP takes a renewed certificate of its entry group, a
   await renewGroup('south.example', await createTestCa({ now: new Date(Date.now() - 30 * DAY_MS) }));
   expect((await reload()).msg).toContain('entryGroup.tls: the certificate has expired at ');
   expect([await serial(), await group()]).toEqual([own, second]);
+});
+
+test('a depot that shows its own certificate for its entry group takes none without the name of that', async (context) => {
+  const { expect } = context;
+  const entryGroup = { id: 'south', host: 'south.example' };
+  const { configure, issue, renew, serial, reload } = await startSecure('depot', context, { entryGroup });
+  const first = await serial('south.example');
+  await issue('', OWN_NAMES);
+  const tls = { certFile: 'group-cert.pem', keyFile: 'group-key.pem' };
+  for (const change of [{}, { entryGroup: { ...entryGroup, tls } }, { entryGroup: undefined }]) {
+    configure(change);
+    expect((await reload()).msg).toContain('the certificate in certFile is not for south.example');
+    expect(await serial('south.example')).toBe(first);
+  }
+  await renew();
+  expect((await reload()).msg).toBe('reloaded: tls; needs a restart: entryGroup');
+  expect(await serial('south.example')).not.toBe(first);
 });
