@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { clientAddress } from '@longhaul/shared';
 
 /** Characters of a mark: two clients of one network hardly ever have the same one. */
@@ -10,10 +10,11 @@ const KEY_BYTES = 32;
  * start, and on another master, a client has another mark.
  */
 export class ClientMarks {
-  readonly #key = randomBytes(KEY_BYTES);
+  readonly #key = randomBytes(KEY_BYTES).toString('base64url');
 
   of(address: string): string {
-    const hash = createHmac('sha256', this.#key).update(clientAddress(address)).digest('base64url');
-    return hash.slice(0, MARK_CHARS);
+    // Each plan makes one. Node takes thirty times as long for an HMAC under such a key (24.21), which a mark, cut
+    // short and checked by nobody, does not need.
+    return hash('sha256', this.#key + clientAddress(address), 'base64url').slice(0, MARK_CHARS);
   }
 }
