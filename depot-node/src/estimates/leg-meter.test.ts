@@ -85,6 +85,13 @@ describe('what a leg is found to be', () => {
     expect(meter.add(info(narrow), 3000)).toMatchObject({ recentRateBps: 2e6, isHeldByNetwork: true });
   });
 
+  test('carries what a short test showed that was looked at as it began', () => {
+    const meter = new LegMeter(info({ notSentBytes: 0 }), 0);
+    meter.add(info({ sentBytes: 14_000, busyMs: 40, deliveryRateBps: 1e6 }), 40);
+    const test = { sentBytes: 200_000, busyMs: 200, deliveryRateBps: 8e6 };
+    expect(meter.add(info(test), 200)).toMatchObject({ recentRateBps: 8e6, leastRateBps: undefined });
+  });
+
   test('was carried at least what its own depot let pass, also where that has just changed', () => {
     const meter = new LegMeter(info({ maxPacingBps: 50e6 }), 0);
     const held = { sentBytes: 6_000_000, busyMs: 1000, deliveryRateBps: 48e6, maxPacingBps: 50e6 };

@@ -30,6 +30,8 @@ const LINGER_MS = 1_000;
 const CHUNK = Buffer.alloc(262_144);
 /** A test is looked at so often: only while it has something left to send its rate is the link's. */
 const LOOK_MS = 200;
+/** The first look only sees that something is left to send, without which the next one would tell no rate. */
+const FIRST_LOOK_MS = 40;
 /** A connection that is opened for its round trip: what the packets of the handshake and of its end weigh. */
 const PROBE_BYTES = 500;
 
@@ -141,6 +143,7 @@ export class LinkTests {
     this.#isTesting = true;
     const leg = plane.watch(socket, { legClass: 'depot', depot, handedOver: true });
     const looks = setInterval(leg.look, LOOK_MS);
+    const firstLook = setTimeout(leg.look, FIRST_LOOK_MS);
     let linger: NodeJS.Timeout | undefined;
     const over = new Promise<void>((resolve) => {
       response.once('finish', () => {
@@ -171,6 +174,7 @@ export class LinkTests {
     clearTimeout(linger);
     response.off('drain', writeOn);
     clearInterval(looks);
+    clearTimeout(firstLook);
     leg.stop();
     socket.destroy();
     this.#isTesting = false;
