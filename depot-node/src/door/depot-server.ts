@@ -140,6 +140,8 @@ export function createDepotServer(components: DepotServerComponents): Server {
         ),
     ],
   ];
+  /** Connections whose last request is answered, and its body is still being read away. */
+  const midBody = new WeakSet<Duplex>();
   /** Connections that have had a download: its end may still wait in the kernel for a client that rests. */
   const hadDownload = new WeakSet<Duplex>();
   const relay: Answer = async (request, response) => {
@@ -163,6 +165,10 @@ export function createDepotServer(components: DepotServerComponents): Server {
         // Nothing here takes a body: one that stayed unread would end its request, and the answer, in half a minute.
         if (hasUnreadBody(request)) request.resume();
         await answer(request, response);
+        if (hasUnreadBody(request)) {
+          midBody.add(request.socket);
+          request.once('end', () => midBody.delete(request.socket));
+        }
         // A download has gone to the kernel by then, or its connection has.
         const { stallMs, unreadTimeoutMs } = components;
         limitUnread(request, response, hadDownload.has(request.socket) ? stallMs : unreadTimeoutMs);
@@ -188,6 +194,11 @@ export function createDepotServer(components: DepotServerComponents): Server {
     // The answer to it would become a part of the body that is on its way.
     if (turns.isBusy(socket)) {
       resetConnection(socket);
+      return;
+    }
+    // It would be taken for the answer to the next request.
+    if (midBody.has(socket)) {
+      socket.destroy();
       return;
     }
     const code = answerBrokenRequest(error, socket, { [HEADERS.depot]: ownId });

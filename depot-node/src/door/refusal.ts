@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ErrorCode, HEADERS, type LonghaulError } from '@longhaul/shared';
-import { hasUnreadBody, isRedirectedAsOfOld } from '@longhaul/shared/service';
+import { isRedirectedAsOfOld } from '@longhaul/shared/service';
 import type { DepotEvent } from '../plane/events.ts';
 import { LEADING_HEADERS, SAFETY_HEADERS } from './client-headers.ts';
 import { type LeadingOn, REFUSAL_PAGE_POLICY, refusalPage } from './refusal-page.ts';
@@ -69,7 +69,6 @@ export function sendRefusal(
     [HEADERS.error]: error.code,
     [HEADERS.depot]: error.depot ?? ownId,
     ...retryAfter(status, mayPass, error.retryAfterSeconds),
-    ...(hasUnreadBody(request) ? { Connection: 'close' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : text);
 }
