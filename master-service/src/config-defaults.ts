@@ -120,5 +120,5 @@ export const DEFAULT_UNUSED_PER_NETWORK = 500;
  */
 export const DEFAULT_DRAIN_SECONDS = 15;
 
-/** `depots.heartbeatSeconds`: Planners notice a dead depot after three of these. */
+/** `depots.heartbeatSeconds`: Planners notice a dead depot after three of these; the same at all masters. */
 export const DEFAULT_HEARTBEAT_SECONDS = 5;
