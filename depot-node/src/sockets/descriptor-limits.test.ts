@@ -35,11 +35,14 @@ test('however few descriptors there are, some are left when all that may have an
   );
 });
 
-test('a depot with few descriptors has as many lanes and prepared ways for each transfer as one with many', () => {
-  const few = fitDescriptors(WANTED, 4096, { ofClients: true, ofOrigins: true });
-  expect(few.transfers).toBeGreaterThan(200);
-  expect(few.lanes).toBe(Math.floor(few.transfers / 4));
-  expect(few.preparedWays).toBe(Math.floor((few.transfers * 64) / 2000));
+test('a depot with few descriptors has fewer lanes and prepared ways only where these would have a quarter', () => {
+  const both = { ofClients: true, ofOrigins: true };
+  expect(fitDescriptors(WANTED, 20_000, both)).toMatchObject({ lanes: 500, preparedWays: 64 });
+  const few = fitDescriptors(WANTED, 4096, both);
+  expect(few.transfers).toBeGreaterThan(150);
+  expect(few.lanes).toBeGreaterThan(150);
+  expect(few.preparedWays).toBe(Math.floor((few.lanes * 64) / 500));
+  expect(fitDescriptors({ ...WANTED, lanes: 12 }, 4096, both)).toMatchObject({ lanes: 12, preparedWays: 64 });
 });
 
 test('with what is said to be needed at least all fits, and with one descriptor less it does not', () => {

@@ -12,7 +12,9 @@ const DESCRIPTORS_AT_REST = 64;
 const KEPT_SHARE = 0.05;
 /** As many are kept at most: two connections ready to each of a hundred neighbours are 800 where threads end TLS. */
 const MOST_KEPT = 1000;
-/** Of what lanes and prepared ways leave, those that transfers may take; idle connections have what these leave. */
+/** So large a share lanes and prepared ways have before there are fewer of them: a few are no reason for less. */
+const SHARE_BESIDE = 0.25;
+/** Of what these leave, those that transfers may take; idle connections have what is left then. */
 const SHARE_OF_TRANSFERS = 0.9;
 
 /**
@@ -53,9 +55,8 @@ function descriptorsPer({ ofClients, ofOrigins }: ThreadTls): {
 }
 
 /**
- * Transfers and connections that these many descriptors are enough for, at most what is wanted, and for each transfer
- * the part of lanes and prepared ways that is wanted. With too few descriptors a depot could not even connect to its
- * master any more.
+ * What these many descriptors are enough for, at most what is wanted. With too few of them a depot could not even connect
+ * to its master any more.
  */
 export function fitDescriptors(
   wanted: DescriptorUsers,
@@ -66,9 +67,11 @@ export function fitDescriptors(
   const free = Math.max(0, descriptors - DESCRIPTORS_AT_REST);
   const usable = Math.floor(free - Math.min(free * KEPT_SHARE, MOST_KEPT));
   const beside = wanted.lanes * per.lane + wanted.preparedWays * per.preparedWay;
-  const mostTransfers = Math.floor(usable / (per.transfer / SHARE_OF_TRANSFERS + beside / wanted.transfers));
+  const mostForTransfers = usable - Math.min(beside, SHARE_BESIDE * usable);
+  const mostTransfers = Math.floor((mostForTransfers * SHARE_OF_TRANSFERS) / per.transfer);
   const transfers = Math.max(1, Math.min(wanted.transfers, mostTransfers));
-  const share = transfers / wanted.transfers;
+  const leftBeside = Math.max(0, usable - (transfers * per.transfer) / SHARE_OF_TRANSFERS);
+  const share = leftBeside >= beside ? 1 : leftBeside / beside;
   const lanes = partOf(wanted.lanes, share);
   const preparedWays = Math.floor(wanted.preparedWays * share);
   const taken = transfers * per.transfer + lanes * per.lane + preparedWays * per.preparedWay;
@@ -79,8 +82,9 @@ export function fitDescriptors(
 /** The fewest descriptors that all that is wanted fits into. */
 export function leastDescriptorsFor(wanted: DescriptorUsers, threadTls = NO_TLS): number {
   const isEnough = (descriptors: number) => {
-    const { transfers, connections } = fitDescriptors(wanted, descriptors, threadTls);
-    return transfers >= wanted.transfers && connections >= wanted.connections;
+    const { transfers, connections, lanes, preparedWays } = fitDescriptors(wanted, descriptors, threadTls);
+    const isWhole = lanes >= wanted.lanes && preparedWays >= wanted.preparedWays;
+    return isWhole && transfers >= wanted.transfers && connections >= wanted.connections;
   };
   let enough = 1;
   while (!isEnough(enough)) enough *= 2;
