@@ -55,8 +55,8 @@ function descriptorsPer({ ofClients, ofOrigins }: ThreadTls): {
 }
 
 /**
- * What these many descriptors are enough for, at most what is wanted. With too few of them a depot could not even connect
- * to its master any more.
+ * What these many descriptors are enough for, at most what is wanted. With too few of them a depot could not even
+ * connect to its master any more.
  */
 export function fitDescriptors(
   wanted: DescriptorUsers,
