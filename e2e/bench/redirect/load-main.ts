@@ -1,7 +1,7 @@
 /**
  * Asks a server again and again: `node load-main.ts <host> <port> <http|full|resumed> <requests> <path>
- * <same|new> <first> [authority]`. Over http on sixteen connections that stay, one request after the other on
- * each; over TLS each request on a connection of its own. Ends with code 1 unless every answer is a redirect.
+ * <leads to> <same|new> <first> [authority]`. Over http on sixteen connections that stay, one request after the other on
+ * each; over TLS each request on a connection of its own. Ends with code 1 unless every answer leads where it should.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -13,8 +13,17 @@ const HANDSHAKES = 8;
 /** One that everybody has: newer libraries would add a second key exchange, and others not. */
 const CURVE = 'X25519';
 
-const [host = '', port = '', mode = '', requests = '', path = '', kind = '', first = '0', caFile] =
-  process.argv.slice(2);
+const [
+  host = '',
+  port = '',
+  mode = '',
+  requests = '',
+  path = '',
+  leadsTo = '',
+  kind = '',
+  first = '0',
+  caFile,
+] = process.argv.slice(2);
 const address = { host, port: Number(port) };
 let begun = 0;
 
@@ -56,7 +65,8 @@ function eachAnswer(socket: Socket, done: () => void): void {
     if (head < 0) return;
     const length = Number(/\r\ncontent-length: ([0-9]+)/i.exec(text.slice(0, head))?.[1] ?? 0);
     if (text.length < head + 4 + length) return;
-    if (!/^HTTP\/1\.1 30[27] /.test(text)) fail(new Error(text.slice(0, head)));
+    const isLed = text.toLowerCase().includes(`\r\nlocation: ${leadsTo}`);
+    if (!isLed || !/^HTTP\/1\.1 30[27] /.test(text)) fail(new Error(text.slice(0, head)));
     text = text.slice(head + 4 + length);
     done();
   });

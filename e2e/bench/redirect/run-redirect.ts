@@ -59,6 +59,7 @@ export async function runRedirect({
           mode,
           amount,
           server.path,
+          server.leadsTo,
           kind,
           first,
           ...(tls ? [tls.caFile] : []),

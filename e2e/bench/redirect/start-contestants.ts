@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestCa } from '../../certificates/test-ca.ts';
@@ -14,6 +14,8 @@ import type { Contestant } from './redirect-case.ts';
 
 const HOST = '127.0.0.1';
 const ORIGIN = 'origin.example';
+/** Where those lead to that only answer. */
+const ELSEWHERE = 'http://d1.example/';
 /** How often a server that is starting is tried. */
 const TRY_EVERY_MS = 50;
 const START_TIMEOUT_MS = 10_000;
@@ -24,6 +26,8 @@ export interface Redirector {
   readonly port: number;
   /** What is asked for; behind it a number may stand. */
   readonly path: string;
+  /** How each address begins that it leads to. */
+  readonly leadsTo: string;
   readonly stop: () => Promise<void>;
 }
 
@@ -76,13 +80,13 @@ error_log ${folder}/error.log warn; events { worker_connections 1024; }
 http { access_log off; keepalive_requests 100000000;
 ${folders.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n')}
 server { listen ${HOST}:${port}${tls ? ' ssl' : ''}; ${secure}
-location / { return 302 http://d1.example/file?ticket; } } }
+location / { return 302 ${ELSEWHERE}file?ticket; } } }
 `,
   );
   const command = ['-p', `${folder}/`, '-e', `${folder}/error.log`, '-c', join(folder, 'nginx.conf')];
   const child = spawn(requireProgram('nginx'), command, { stdio: 'ignore' });
   await listening(port, child);
-  return { pid: child.pid ?? 0, port, path: '/file.iso', stop: () => ended(child) };
+  return { pid: child.pid ?? 0, port, path: '/file.iso', leadsTo: ELSEWHERE, stop: () => ended(child) };
 }
 
 async function startNode({ folder, tls }: RedirectorSpec): Promise<Redirector> {
@@ -91,19 +95,26 @@ async function startNode({ folder, tls }: RedirectorSpec): Promise<Redirector> {
   const program = join(import.meta.dirname, 'node-main.ts');
   const launch = onLoopback(HOST).launchAt('node');
   const { pid, stop } = await startProgram([program, String(port), ...files], folder, 'node', launch);
-  return { pid, port, path: '/file.iso', stop };
+  return { pid, port, path: '/file.iso', leadsTo: ELSEWHERE, stop };
 }
 
-/** A master with three depots that are up; they have nothing to do but to be heard. */
+/**
+ * A master with three depots that are up; they have nothing to do but to be heard, and to find that the origin can be
+ * reached: they would be left out else. No way is made ahead, for which it would have to speak TLS.
+ */
 async function startLonghaul({ folder, tls, links }: RedirectorSpec): Promise<Redirector> {
+  const origin = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, HOST);
+  await once(origin, 'listening');
+  const { port: originPort } = origin.address() as AddressInfo;
   const overlay = await startOverlay({
     dir: folder,
     placement: onLoopback(HOST),
-    depots: ['d1', 'd2', 'd3'].map((id) => ({ id })),
+    depots: ['d1', 'd2', 'd3'].map((id) => ({ id, config: { limits: { preparedWays: 0 } } })),
     links: LINKS[links],
     origins: [ORIGIN],
     originNetwork: '127.0.0.1/32',
-    originPorts: [80],
+    originPorts: [originPort],
+    names: { [ORIGIN]: [HOST] },
     ...(tls ? { tls } : {}),
     masterConfig: {
       depots: { heartbeatSeconds: 5 },
@@ -111,8 +122,14 @@ async function startLonghaul({ folder, tls, links }: RedirectorSpec): Promise<Re
     },
   });
   const { pid, url } = overlay.master;
-  const path = `/get/~size=1000000000/https/${ORIGIN}/images/some-distribution-13.2-netinst.iso`;
-  return { pid, port: Number(new URL(url).port), path, stop: overlay.stop };
+  const path = `/get/~size=1000000000/https/${ORIGIN}:${originPort}/images/some-distribution-13.2-netinst.iso`;
+  const stop = async () => {
+    await overlay.stop();
+    origin.close();
+  };
+  const depot = `${tls ? 'https' : 'http'}://${HOST}:`;
+  const leadsTo = links === 'chain' ? depot : `https://${ORIGIN}:${originPort}/`;
+  return { pid, port: Number(new URL(url).port), path, leadsTo, stop };
 }
 
 const LINE = { lossRate: 0, rateBps: 1e9 };
