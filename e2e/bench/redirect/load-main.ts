@@ -1,7 +1,8 @@
 /**
  * Asks a server again and again: `node load-main.ts <host> <port> <http|full|resumed> <requests> <path>
- * <leads to> <same|new> <first> [authority]`. Over http on sixteen connections that stay, one request after the other on
- * each; over TLS each request on a connection of its own. Ends with code 1 unless every answer leads where it should.
+ * <leads to> <same|new> <first> [authority]`. Over http on sixteen connections that stay, one request after the
+ * other on each; over TLS each request on a connection of its own. Ends with code 1 unless every answer leads where
+ * it should.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
